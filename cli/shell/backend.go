@@ -1,0 +1,16 @@
+// Package shell is an operator's session: line editing, history, completion, paging and output. It knows the appliance
+// only as a Backend and never touches configuration or packets itself.
+package shell
+
+import (
+	"sluice/cli/grammar"
+	"sluice/vendor-config/schema"
+)
+
+// Backend executes operations for the shell.
+type Backend interface {
+	// Do executes op for user. The text is what the operator reads before ` Done`; an error is read after `ERROR: `.
+	Do(user string, op *grammar.Op) (text string, err error)
+	// Config is the running configuration, for completion with live names.
+	Config() *schema.Config
+}

@@ -1,0 +1,218 @@
+// Package api is the contract between the dataplane and management: the tables that management compiles, the figures
+// that the dataplane counts and the events it raises, and a client and a server for them over one Unix socket.
+// It decides nothing and knows neither packets nor configuration.
+package api
+
+import (
+	"context"
+	"net/netip"
+)
+
+// Dataplane is what management sees of the packet plane.
+type Dataplane interface {
+	// Apply replaces each part of t that is not nil, all or nothing. It returns after every worker forwards with
+	// the new tables, or with the reason why nothing has changed.
+	Apply(ctx context.Context, t *Tables) error
+	// Stats reads the counters. The figures of one call are not one instant: workers go on counting.
+	Stats(ctx context.Context) (*Stats, error)
+	// Events delivers events until ctx ends or the connection is lost; then the channel is closed.
+	Events(ctx context.Context) (<-chan Event, error)
+}
+
+// Tables are the dataplane's whole instructions in parts, each with a version of its own. A nil part stays as it is.
+type Tables struct {
+	Config    *Config
+	Health    *Health
+	FIB       *FIB
+	Neighbors *Neighbors
+}
+
+// Config is what the operator has said: it changes with commands only.
+type Config struct {
+	Version   uint64
+	Addresses []Address
+	SNIPs     []SNIP
+	Vservers  []Vserver
+	Services  []Service
+}
+
+// AddressKind tells who owns an address and so who answers for it.
+type AddressKind uint8
+
+const (
+	// OwnVIP is answered (ARP, ICMP echo) by the dataplane itself.
+	OwnVIP AddressKind = iota + 1
+	// OwnSNIP lives on a twin: the kernel answers, the dataplane punts.
+	OwnSNIP
+	// OwnNSIP is the management address; if it lives on a twin the dataplane punts.
+	OwnNSIP
+)
+
+// Address is one of our own IP addresses.
+type Address struct {
+	IP   netip.Addr
+	Kind AddressKind
+	ARP  bool // answers ARP requests (VIP only)
+	ICMP bool // answers ICMP echo (VIP only)
+}
+
+// SNIP is an address from which the dataplane may allocate source ports toward servers.
+type SNIP struct {
+	ID     uint32 // stable across commits, from 1
+	IP     netip.Addr
+	PortLo uint16 // first port of ours, inclusive
+	PortHi uint16 // last port of ours, inclusive
+}
+
+// Method is a balancing method.
+type Method uint8
+
+const (
+	RoundRobin Method = iota + 1
+	LeastConnection
+)
+
+// IP protocol numbers of a vserver or service. ProtoAny matches every protocol.
+const (
+	ProtoAny uint8 = 0
+	ProtoTCP uint8 = 6
+	ProtoUDP uint8 = 17
+)
+
+// Vserver is a virtual address that clients reach. Disabled vservers are left out by management, so that
+// packets to them are dropped as for no vserver.
+type Vserver struct {
+	ID            uint32 // stable across commits, from 1
+	Name          string
+	Proto         uint8
+	IP            netip.Addr
+	Port          uint16 // 0 = every port
+	Method        Method
+	ClientTimeout uint32 // seconds idle before a flow is forgotten
+	Bindings      []Binding
+}
+
+// Binding is a service that a vserver may choose.
+type Binding struct {
+	Service uint32 // Service.ID
+	Weight  uint16 // 1-100
+}
+
+// Service is a server's address and how packets are sent to it.
+type Service struct {
+	ID            uint32 // stable across commits, from 1
+	Name          string
+	Proto         uint8
+	IP            netip.Addr
+	Port          uint16   // 0 = keep the destination port that the client used
+	UseSourceIP   bool     // the server sees the client's address (-usip YES)
+	UseProxyPort  bool     // with UseSourceIP: the port is ours (-useproxyport YES) or the client's
+	SNIPs         []uint32 // SNIP.IDs that may be the source, best first; unused with UseSourceIP
+	ServerTimeout uint32   // seconds idle before a flow is forgotten; the shorter of both sides counts
+}
+
+// Health says which services may take new flows. It changes with monitors and with enable and disable.
+type Health struct {
+	Version uint64
+	Up      []uint32 // Service.IDs, ascending
+}
+
+// FIB is the forwarding table. Several routes of one prefix share its flows.
+type FIB struct {
+	Version uint64
+	Routes  []Route
+}
+
+// Route sends a prefix out of a port.
+type Route struct {
+	Prefix  netip.Prefix
+	Port    uint16     // index of the port in the dataplane's settings, from 0
+	Gateway netip.Addr // zero: the destination itself is the neighbor
+}
+
+// Neighbors are the resolved link addresses.
+type Neighbors struct {
+	Version uint64
+	Entries []Neighbor
+}
+
+// Neighbor is one resolved address on a port.
+type Neighbor struct {
+	Port uint16
+	IP   netip.Addr
+	MAC  [6]byte
+}
+
+// EventKind tells what has happened.
+type EventKind uint8
+
+const (
+	// NeighborWanted asks management to have the kernel resolve IP on Port: packets are held for it.
+	NeighborWanted EventKind = iota + 1
+)
+
+// Event is news that management must act on.
+type Event struct {
+	Kind EventKind
+	Port uint16
+	IP   netip.Addr
+}
+
+// Stats is a reading of every counter of the dataplane.
+type Stats struct {
+	StartedUnixMilli int64 // when this process began; management tells a restart by it
+	ConfigVersion    uint64
+	HealthVersion    uint64
+	FIBVersion       uint64
+	NeighborsVersion uint64
+	Ports            []PortStats
+	Workers          []WorkerStats
+	Counters         []Counter // verdicts and drop reasons, summed over the workers, in a fixed order
+	Vservers         []FlowStats
+	Services         []FlowStats
+}
+
+// PortStats counts at a port; Twin* count between the port and the kernel.
+type PortStats struct {
+	Name                                   string
+	Device                                 string
+	Twin                                   string
+	MAC                                    [6]byte
+	LinkUp                                 bool
+	MTU                                    uint16 // bytes
+	RxPackets, RxBytes, TxPackets, TxBytes uint64
+	RxMissed, RxErrors, TxErrors, TxFull   uint64
+	TwinRxPackets, TwinTxPackets           uint64
+	TwinTxFull                             uint64
+}
+
+// WorkerStats tells how busy a worker is.
+type WorkerStats struct {
+	Lcore        uint32
+	TotalCycles  uint64 // since start
+	BusyCycles   uint64 // of those, spent on polls that found packets: "Packet CPU" is their quotient
+	Polls        uint64
+	Packets      uint64
+	Sleeps       uint64
+	Flows        uint64 // entries in use
+	FlowCapacity uint64 // entries at which new flows are refused
+}
+
+// Counter is a named count.
+type Counter struct {
+	Name  string // e.g. "drop-no-vserver"
+	Value uint64
+	Help  string // one sentence for the operator
+}
+
+// FlowStats counts the traffic of one vserver or service.
+type FlowStats struct {
+	ID         uint32
+	Name       string
+	Flows      uint64 // chosen since start
+	OpenFlows  uint64 // now
+	PacketsIn  uint64 // from clients
+	BytesIn    uint64 // L3 bytes
+	PacketsOut uint64 // to clients
+	BytesOut   uint64
+}

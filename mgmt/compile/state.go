@@ -1,0 +1,100 @@
+// Package compile turns configuration and observed state into what others must do: tables for the dataplane, addresses
+// and routes for the host, probes for the monitors. Its functions are pure: same input, same output, no side effect.
+package compile
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"sluice/dataplane/api"
+)
+
+// State is what has been observed, as one immutable version. It is changed through Engine.Observe only.
+type State struct {
+	IDs       IDs
+	Ports     []Port                   // by index, as in the dataplane's settings
+	Services  map[string]ServiceHealth // by service name
+	Neighbors []api.Neighbor
+}
+
+// Port is a port of the appliance and its twin, the kernel's side of it.
+type Port struct {
+	Name   string // e.g. "1/1"
+	Device string // kernel network device behind an af_packet port; empty for a PCI port
+	Twin   string // e.g. "tw0"
+}
+
+// MonitorResult is what one monitor last said of a service.
+type MonitorResult struct {
+	Up        bool
+	Known     bool   // false until the first verdict
+	Response  string // sentence, e.g. "Success - HTTP response code 200 received."
+	Probes    uint64 // sent
+	Failed    uint64 // of those
+	FailedNow uint32 // failures in a row
+	Took      time.Duration
+	At        time.Time
+}
+
+// ServiceHealth is what the monitors say of a service.
+type ServiceHealth struct {
+	Up       bool
+	Since    time.Time                // of the last change
+	Monitors map[string]MonitorResult // by monitor name
+}
+
+// Clone returns a copy that can be changed without the original seeing it.
+func (s *State) Clone() *State {
+	n := *s
+	n.IDs = s.IDs.clone()
+	n.Ports = slices.Clone(s.Ports)
+	n.Neighbors = slices.Clone(s.Neighbors)
+	n.Services = maps.Clone(s.Services)
+	return &n
+}
+
+// IDs are the numbers by which the dataplane knows vservers, services and SNIPs. They never change while the object
+// lives, so that flows, counters and hashes survive a change of order.
+type IDs struct {
+	Vservers, Services, SNIPs map[string]uint32 // by name or address
+}
+
+func (i IDs) clone() IDs {
+	return IDs{maps.Clone(i.Vservers), maps.Clone(i.Services), maps.Clone(i.SNIPs)}
+}
+
+// HostPlan is what the kernel's side of the ports must look like.
+type HostPlan struct {
+	Twins  []TwinPlan
+	Routes []HostRoute
+}
+
+// TwinPlan are the addresses that live on one twin.
+type TwinPlan struct {
+	Port      Port
+	Addresses []netip.Prefix // address with its subnet's length
+}
+
+// HostRoute is a static route through a twin.
+type HostRoute struct {
+	Prefix  netip.Prefix
+	Gateway netip.Addr
+	Twin    string
+}
+
+// Probe is one monitor watching one service.
+type Probe struct {
+	Service, Monitor string
+	Type             string         // PING, TCP, HTTP
+	Source           netip.Addr     // SNIP on the side of the target
+	Target           netip.AddrPort // port 0 for PING
+	Interval         time.Duration
+	RespTimeout      time.Duration
+	DownTime         time.Duration
+	Retries          uint32
+	SuccessRetries   uint32
+	HTTPRequest      string      // e.g. "HEAD /"
+	RespCodes        [][2]uint16 // inclusive ranges
+}

@@ -1,0 +1,117 @@
+package schema
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Config is one version of the configuration: rows by object, in the order in which they were created. A published
+// version never changes; Clone is cheap, and rows are replaced, never written to.
+type Config struct {
+	tables map[*Object]*rows
+}
+
+type rows struct {
+	order []string
+	byKey map[string]any // pointer to the object's struct
+}
+
+// New returns an empty configuration.
+func New() *Config { return &Config{tables: map[*Object]*rows{}} }
+
+// Clone returns a copy that can be changed without the original seeing it.
+func (c *Config) Clone() *Config {
+	n := New()
+	for o, t := range c.tables {
+		m := make(map[string]any, len(t.byKey))
+		for k, v := range t.byKey {
+			m[k] = v
+		}
+		n.tables[o] = &rows{slices.Clone(t.order), m}
+	}
+	return n
+}
+
+// keySeparator cannot be typed in a name.
+const keySeparator = "\x00"
+
+// Key is the row's key in the form that Get, Put and Delete use.
+func (o *Object) Key(row any) string {
+	v := reflect.ValueOf(row).Elem()
+	var k []string
+	for _, f := range o.Keys() {
+		k = append(k, f.Text(v))
+	}
+	return strings.Join(k, keySeparator)
+}
+
+// Rows are the rows of o in order of creation: pointers that must not be written through.
+func (c *Config) Rows(o *Object) []any {
+	t := c.tables[o]
+	if t == nil {
+		return nil
+	}
+	out := make([]any, len(t.order))
+	for i, k := range t.order {
+		out[i] = t.byKey[k]
+	}
+	return out
+}
+
+// Row finds a row by its key values.
+func (c *Config) Row(o *Object, key ...string) (any, bool) {
+	t := c.tables[o]
+	if t == nil {
+		return nil, false
+	}
+	row, ok := t.byKey[strings.Join(key, keySeparator)]
+	return row, ok
+}
+
+// Put adds a row, or replaces the one with the same key in its place.
+func (c *Config) Put(o *Object, row any) {
+	t := c.tables[o]
+	if t == nil {
+		t = &rows{byKey: map[string]any{}}
+		c.tables[o] = t
+	}
+	k := o.Key(row)
+	if _, ok := t.byKey[k]; !ok {
+		t.order = append(t.order, k)
+	}
+	t.byKey[k] = row
+}
+
+// Delete removes a row; it tells whether there was one.
+func (c *Config) Delete(o *Object, key ...string) bool {
+	t := c.tables[o]
+	k := strings.Join(key, keySeparator)
+	if t == nil || t.byKey[k] == nil {
+		return false
+	}
+	delete(t.byKey, k)
+	t.order = slices.DeleteFunc(t.order, func(x string) bool { return x == k })
+	return true
+}
+
+// All are the rows of type T in order of creation; they must not be written to.
+func All[T any](c *Config) []*T {
+	var out []*T
+	for _, r := range c.Rows(Of[T]()) {
+		out = append(out, r.(*T))
+	}
+	return out
+}
+
+// Get finds the row of type T with the key, or nil; it must not be written to.
+func Get[T any](c *Config, key ...string) *T {
+	r, ok := c.Row(Of[T](), key...)
+	if !ok {
+		return nil
+	}
+	return r.(*T)
+}
+
+// Put adds or replaces a row of type T.
+func Put[T any](c *Config, row *T) { c.Put(Of[T](), row) }

@@ -1,0 +1,26 @@
+package schema
+
+import "net/netip"
+
+// LBMonitor is a health check. The key is the name; set, unset and rm take the type as second word as well.
+type LBMonitor struct {
+	Name            string     `cli:"monitorName" key:"1" max:"127" help:"Name of the monitor"`
+	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" enum:"PING,TCP,HTTP" later:"TCP-ECV,HTTP-ECV,UDP-ECV,DNS,FTP,LDNS-PING,LDNS-TCP,LDNS-DNS,RADIUS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,SMTP,SNMP,NNTP,MYSQL,MYSQL-ECV,MSSQL-ECV,ORACLE-ECV,LDAP,POP3,DNS-TCP,RTSP,ARP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
+	RespCode        string     `cli:"respCode" def:"200" help:"HTTP: status codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
+	HTTPRequest     string     `cli:"httpRequest" def:"HEAD /" max:"255" help:"HTTP: method and path of the request"`
+	Interval        uint32     `cli:"interval" def:"5" min:"1" max:"20940" unit:"interval-unit" help:"Time between two probes"`
+	IntervalUnit    string     `cli:"intervalUnit" after:"interval" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of interval"`
+	RespTimeout     uint32     `cli:"resptimeout" def:"2" min:"1" max:"20939" unit:"resp-timeout-unit" help:"Time after which a probe without an answer has failed"`
+	RespTimeoutUnit string     `cli:"resptimeoutUnit" after:"resptimeout" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of resptimeout"`
+	Retries         uint32     `cli:"retries" def:"3" min:"1" max:"127" help:"Failed probes in a row after which the service is DOWN"`
+	SuccessRetries  uint32     `cli:"successRetries" def:"1" min:"1" max:"32" help:"Good probes in a row after which the service is UP again"`
+	DownTime        uint32     `cli:"downTime" def:"30" min:"1" max:"20939" unit:"down-time-unit" help:"Time between two probes while the service is DOWN"`
+	DownTimeUnit    string     `cli:"downTimeUnit" after:"downTime" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of downTime"`
+	DestIP          netip.Addr `cli:"destIP" help:"Address to probe in place of the server's"`
+	DestPort        uint16     `cli:"destPort" any:"0" help:"Port to probe in place of the service's"`
+	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A disabled monitor does not probe and does not count"`
+}
+
+func init() {
+	register[LBMonitor]("lb monitor", "lb-monitor", "add set unset rm show", "Health check of services", true)
+}

@@ -1,0 +1,18 @@
+package schema
+
+import "net/netip"
+
+// NSIP is an address of the appliance: NSIP (management), SNIP (source toward servers) or VIP (for vservers).
+type NSIP struct {
+	IPAddress netip.Addr `cli:"IPAddress" key:"1" help:"IPv4 address"`
+	Netmask   netip.Addr `cli:"netmask" pos:"2" required:"yes" help:"Subnet mask, e.g. 255.255.255.0"`
+	Type      string     `cli:"type" enum:"SNIP,VIP,NSIP" later:"GSLBsiteIP,CLIP,LSN" def:"SNIP" fixed:"yes" only:"add,show" help:"What the address is for; MIP is accepted and means SNIP"`
+	ARP       string     `cli:"arp" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Answer ARP requests for the address"`
+	ICMP      string     `cli:"icmp" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Answer ICMP echo requests to the address"`
+	VServer   string     `cli:"vServer" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Allow vservers on the address"`
+	State     string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state; only a VIP can be disabled"`
+}
+
+func init() {
+	register[NSIP]("ns ip", "ns-ip", "add set unset rm enable disable show", "IP address owned by the appliance", true)
+}
