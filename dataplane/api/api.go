@@ -170,6 +170,7 @@ type Stats struct {
 	Counters         []Counter // verdicts and drop reasons, summed over the workers, in a fixed order
 	Vservers         []FlowStats
 	Services         []FlowStats
+	SNIPs            []SNIPStats
 }
 
 // PortStats counts at a port; Twin* count between the port and the kernel.
@@ -215,4 +216,12 @@ type FlowStats struct {
 	BytesIn    uint64 // L3 bytes
 	PacketsOut uint64 // to clients
 	BytesOut   uint64
+	Up         bool // services: may take new flows, as Health said last; a management that starts anew goes on from it
+}
+
+// SNIPStats tells what a SNIP is called by number, so that a management that starts anew keeps the numbers.
+type SNIPStats struct {
+	ID         uint32
+	IP         netip.Addr
+	PortsInUse uint64 // source ports taken now, over all services
 }

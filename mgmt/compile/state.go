@@ -16,7 +16,12 @@ type State struct {
 	IDs       IDs
 	Ports     []Port                   // by index, as in the dataplane's settings
 	Services  map[string]ServiceHealth // by service name
+	Vservers  map[string]Since         // by vserver name
 	Neighbors []api.Neighbor
+
+	// Elsewhere are addresses of kernel devices that are no twins, e.g. a management port that DPDK does not drive.
+	// An NSIP among them stays where it is.
+	Elsewhere []netip.Addr
 }
 
 // Port is a port of the appliance and its twin, the kernel's side of it.
@@ -43,6 +48,31 @@ type ServiceHealth struct {
 	Up       bool
 	Since    time.Time                // of the last change
 	Monitors map[string]MonitorResult // by monitor name
+
+	// Inherited: the dataplane was using the service when this management started. It counts as an answer of the
+	// monitors that have not spoken yet, so that a restart of management refuses no client.
+	Inherited bool
+}
+
+// Since is an effective state and when it began.
+type Since struct {
+	Up bool
+	At time.Time
+}
+
+// Record notes the result of a monitor for a service. It is for use within Engine.Observe.
+func (s *State) Record(service, monitor string, r MonitorResult) {
+	h := s.Services[service]
+	m := maps.Clone(h.Monitors)
+	if m == nil {
+		m = map[string]MonitorResult{}
+	}
+	m[monitor] = r
+	h.Monitors = m
+	if s.Services == nil {
+		s.Services = map[string]ServiceHealth{}
+	}
+	s.Services[service] = h
 }
 
 // Clone returns a copy that can be changed without the original seeing it.
@@ -52,6 +82,8 @@ func (s *State) Clone() *State {
 	n.Ports = slices.Clone(s.Ports)
 	n.Neighbors = slices.Clone(s.Neighbors)
 	n.Services = maps.Clone(s.Services)
+	n.Vservers = maps.Clone(s.Vservers)
+	n.Elsewhere = slices.Clone(s.Elsewhere)
 	return &n
 }
 
