@@ -1,0 +1,80 @@
+package asm
+
+import (
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// burst returns n addresses of mapped words and n mbuf-like buffers whose data_off leads to frames.
+func burst(n int) (words []uint64, addrs []uintptr, mbufs [][8]uint64, mbufAddrs []uintptr) {
+	words, mbufs = make([]uint64, n), make([][8]uint64, n)
+	for i := range words {
+		words[i] = uint64(i)
+		addrs = append(addrs, uintptr(unsafe.Pointer(&words[i])))
+		mbufs[i][0] = uint64(uintptr(unsafe.Pointer(&mbufs[i][0])))
+		*(*uint16)(unsafe.Pointer(&mbufs[i][2])) = 32
+		mbufs[i][4] = uint64(i)
+		mbufAddrs = append(mbufAddrs, uintptr(unsafe.Pointer(&mbufs[i][0])))
+	}
+	return
+}
+
+func TestPrefetchReadsNothingItMustNot(t *testing.T) {
+	words, addrs, mbufs, mbufAddrs := burst(32)
+	for n := 0; n <= 32; n++ {
+		PrefetchN(unsafe.Pointer(&addrs[0]), n)
+		PrefetchData(unsafe.Pointer(&mbufAddrs[0]), n)
+	}
+	PrefetchN(nil, 0)
+	PrefetchData(nil, 0)
+	PrefetchN(nil, -1)
+	Prefetch1(addrs[0])
+	for i := range words {
+		if words[i] != uint64(i) || mbufs[i][4] != uint64(i) {
+			t.Fatalf("prefetch changed memory at %d", i)
+		}
+	}
+}
+
+func TestEarlyLoadsFollowTheMbufToItsFrame(t *testing.T) {
+	_, addrs, mbufs, mbufAddrs := burst(3)
+	before := unlikely.Load()
+	earlyN(unsafe.Pointer(&addrs[0]), 3)
+	earlyData(unsafe.Pointer(&mbufAddrs[0]), 3)
+	if unlikely.Load() != before {
+		t.Fatal("early loads counted a sum that is not the magic number")
+	}
+	// Frames hold 0, 1, 2: make the sum the magic number, so that the counter proves which words were loaded.
+	mbufs[2][4] = magic - 1
+	earlyData(unsafe.Pointer(&mbufAddrs[0]), 3)
+	if unlikely.Load() != before+1 {
+		t.Fatal("earlyData did not load the frames of all three mbufs")
+	}
+	word := uint64(magic)
+	early1(uintptr(unsafe.Pointer(&word)))
+	if unlikely.Load() != before+2 {
+		t.Fatal("early1 did not load its word")
+	}
+	words := [3]uint64{magic - 3, 1, 2}
+	list := [3]uintptr{uintptr(unsafe.Pointer(&words[0])), uintptr(unsafe.Pointer(&words[1])), uintptr(unsafe.Pointer(&words[2]))}
+	earlyN(unsafe.Pointer(&list[0]), 3)
+	if unlikely.Load() != before+3 {
+		t.Fatal("earlyN did not load all three words")
+	}
+}
+
+func TestRdtscAdvancesWithTheClock(t *testing.T) {
+	for name, read := range map[string]func() uint64{"Rdtsc": Rdtsc, "RdtscFast": RdtscFast} {
+		a := read()
+		time.Sleep(time.Millisecond)
+		b := read()
+		if b <= a {
+			t.Errorf("%s went from %d to %d in a millisecond", name, a, b)
+		}
+	}
+	hz := CyclesPerSecond(5 * time.Millisecond)
+	if hz < 1e6 || hz > 1e11 {
+		t.Errorf("%d cycles a second is not the rate of a cycle counter", hz)
+	}
+}
