@@ -1,0 +1,64 @@
+# Sluice: the names of these targets are a contract; what each does stands in the README.
+SHELL := /bin/bash
+export GOFLAGS := -trimpath
+export GOAMD64 ?= v3
+
+PROGRAMS := bin/sluice-dataplane bin/sluice-mgmt bin/sluice-lab
+PACKAGES := build-essential pkg-config libdpdk-dev dpdk iproute2 ethtool nftables nginx-light openssh-client sshpass \
+	expect tmux curl procps iputils-ping tcpdump util-linux
+
+.PHONY: all deps build demo test check lab bench fuzz soak image qemu test-image docs clean
+all: build
+
+# Installs what is missing and nothing else, so that the second call is quick and needs no network.
+deps:
+	@missing=""; for p in $(PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
+	@go mod download
+	@cd dataplane/dpdk && go mod download
+
+build: deps
+	@mkdir -p bin
+	go build -o bin/sluice-dataplane ./dataplane
+	go build -o bin/sluice-mgmt ./mgmt
+	go build -o bin/sluice-lab ./tests/lab
+
+demo: build
+	@bin/sluice-lab demo
+
+# Everything that CI runs. FULL=1 adds the long rows.
+test: build check
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(or $(FUZZTIME),5s)
+	@set -o pipefail; go test -json -count=1 -p 1 -timeout 20m ./tests/... | bin/sluice-tally
+
+check: deps
+	@mkdir -p bin; go build -o bin/sluice-tally ./tests/tally
+	@out=$$(gofmt -l $$(git ls-files -c -o --exclude-standard '*.go')); if [ -n "$$out" ]; then echo "not gofmt-ed: $$out"; exit 1; fi
+	go vet ./...
+	cd dataplane/dpdk && go vet ./...
+	go tool staticcheck ./...
+	@set -o pipefail; (go test -json -timeout 5m $$(go list ./... | grep -v '^sluice/tests/') ./tests/house && \
+		cd dataplane/dpdk && go test -json -timeout 5m ./...) | bin/sluice-tally
+
+# T is the topology (basic).
+lab: build
+	@bin/sluice-lab up $(or $(T),basic)
+
+# B is the bench (l4); all of those that are built when left out.
+bench: build
+	@case "$(B)" in ""|l4) go run ./tests/bench l4 ;; \
+	  vrrp|http|mux|mgmt) echo "make bench B=$(B): not built yet"; exit 2 ;; *) echo "make bench: no bench $(B)"; exit 2 ;; esac
+
+# Every fuzz target for FUZZTIME.
+FUZZTIME ?= 30s
+fuzz: deps
+	@set -e; for d in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -h '^func Fuzz' $$d/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
+	    echo "fuzz $$d $$f"; go test $$d -run='^$$' -fuzz="^$$f\$$" -fuzztime=$(FUZZTIME) >/tmp/sluice-fuzz.$$$$ 2>&1 || { cat /tmp/sluice-fuzz.$$$$; rm -f /tmp/sluice-fuzz.$$$$; exit 1; }; rm -f /tmp/sluice-fuzz.$$$$; done; done
+
+soak image qemu test-image docs:
+	@echo "make $@: not built yet"; exit 2
+
+clean:
+	rm -rf bin

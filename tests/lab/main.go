@@ -1,0 +1,116 @@
+// Program lab brings topologies of network namespaces with real programs up and down, and holds the small programs that
+// run inside them. The whole-system tests beside it use the same topologies. It contains nothing of the product.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"sluice/tests/lab/topology"
+)
+
+const usage = `usage:
+  lab up TOPOLOGY              bring it up (basic) and leave it running
+  lab down TOPOLOGY            take it down
+  lab exec TOPOLOGY NODE CMD   run a command inside a node
+  lab ssh TOPOLOGY [LINE]      log in to the appliance's shell, or run one line
+  lab demo                     bring basic up, configure it over SSH, send traffic, say who served what
+programs inside the lab:
+  lab supervise PIDFILE PROGRAM [ARG...]
+  lab udp-echo ADDRESS NAME
+  lab load [flags] URL         see lab load -h`
+
+func main() {
+	if err := command(os.Args[1:]); err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			os.Exit(exit.ExitCode())
+		}
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		os.Exit(1)
+	}
+}
+
+func command(args []string) error {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	verb, args := args[0], args[1:]
+	switch {
+	case verb == "up" && len(args) == 1:
+		return up(args[0])
+	case verb == "down" && len(args) == 1:
+		return with(args[0], (*topology.Lab).Down)
+	case verb == "exec" && len(args) >= 3:
+		return with(args[0], func(l *topology.Lab) error {
+			return attached("ip", append([]string{"netns", "exec", l.NS(args[1])}, args[2:]...)...)
+		})
+	case verb == "ssh" && len(args) >= 1:
+		return with(args[0], func(l *topology.Lab) error {
+			a := l.Basic()
+			all := append([]string{"netns", "exec", l.NS(a.From), "ssh"}, a.SSHArgs()...)
+			return attached("ip", append(all, args[1:]...)...)
+		})
+	case verb == "demo" && len(args) == 0:
+		return demo()
+	case verb == "supervise" && len(args) >= 2:
+		stop := make(chan os.Signal, 1)
+		signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
+		return topology.Supervise(args[1:], args[0], stop)
+	case verb == "udp-echo" && len(args) == 2:
+		return udpEcho(args[0], args[1])
+	case verb == "load":
+		return load(args)
+	}
+	return errors.New(usage)
+}
+
+// bin is the folder of the built programs: that of this program, or bin/ under `go run`.
+func bin() string {
+	if exe, err := os.Executable(); err == nil && filepath.Base(filepath.Dir(exe)) == "bin" {
+		return filepath.Dir(exe)
+	}
+	return "bin"
+}
+
+func with(name string, do func(*topology.Lab) error) error {
+	l, err := topology.New(name, bin())
+	if err != nil {
+		return err
+	}
+	return do(l)
+}
+
+func up(name string) error {
+	return with(name, func(l *topology.Lab) error {
+		if err := l.Up(); err != nil {
+			return err
+		}
+		if _, err := l.Basic().Script(topology.BasicScript()); err != nil {
+			return err
+		}
+		fmt.Printf("Topology %s is up. Enter it with:\n%s", l.Name, hints(l))
+		return nil
+	})
+}
+
+// hints tells how to enter a running lab.
+func hints(l *topology.Lab) string {
+	return fmt.Sprintf(`  the shell     bin/sluice-lab ssh %[1]s             (or: ip netns exec %[2]s ssh nsroot@%[3]s, password %[4]s)
+  the client    ip netns exec %[2]s curl http://%[5]s/
+  take it down  bin/sluice-lab down %[1]s
+  logs          %[6]s
+`, l.Name, l.NS("client"), topology.ShellIP, topology.Password, topology.VIP, strings.TrimSuffix(l.Path("x"), "x"))
+}
+
+func attached(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
+}

@@ -1,0 +1,153 @@
+package topology
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Port is a port of an appliance: a kernel device and the twin that will stand beside it.
+type Port struct{ Name, Device, Twin string }
+
+// Appliance is one Sluice in the lab: two supervised programs and their files.
+type Appliance struct {
+	Lab   *Lab
+	Node  string
+	From  string // node from which the operator reaches the shell
+	Addr  string // of the shell
+	Ports []Port
+}
+
+func (a *Appliance) path(name string) string { return a.Lab.Path(filepath.Join(a.Node, name)) }
+
+// Password is the operator's in the lab.
+const Password = "lab-only-secret"
+
+// Start writes the settings and starts management and dataplane, each under a supervisor.
+func (a *Appliance) Start() error {
+	if err := os.MkdirAll(a.path("config"), 0o755); err != nil {
+		return err
+	}
+	if err := a.settings(); err != nil {
+		return err
+	}
+	if err := a.Supervise("mgmt"); err != nil {
+		return err
+	}
+	return a.Supervise("dataplane")
+}
+
+// Supervise starts one of the appliance's programs (mgmt or dataplane) under a supervisor.
+func (a *Appliance) Supervise(program string) error {
+	child := a.Lab.Path(a.Node + "-" + program + ".child.pid")
+	return a.Lab.Start(a.Node, a.Node+"-"+program, a.Lab.program("sluice-lab"), "supervise", child,
+		a.Lab.program("sluice-"+program), "-config", a.path(program+".yaml"))
+}
+
+// Pid is the running mgmt or dataplane itself, not its supervisor.
+func (a *Appliance) Pid(program string) (int, error) {
+	return a.Lab.Pid(a.Node + "-" + program + ".child")
+}
+
+func (l *Lab) program(name string) string { return filepath.Join(l.Bin, name) }
+
+func (a *Appliance) settings() error {
+	key := a.path("operator")
+	os.Remove(key)
+	if err := run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key); err != nil {
+		return err
+	}
+	hash := exec.Command(a.Lab.program("sluice-mgmt"), "-hash-password")
+	hash.Stdin = strings.NewReader(Password + "\n")
+	hash.Stderr = os.Stderr
+	hashed, err := hash.Output()
+	if err != nil {
+		return fmt.Errorf("sluice-mgmt -hash-password: %w", err)
+	}
+	var ports strings.Builder
+	for _, p := range a.Ports {
+		fmt.Fprintf(&ports, "  - {name: %q, device: %s, twin: %s}\n", p.Name, p.Device, p.Twin)
+	}
+	socket := a.path("dataplane.sock")
+	dataplane := fmt.Sprintf("socket: %s\nlcore: %s\nmemory: 64\nhuge: false\nfile-prefix: %s\nflows: 262144\nports:\n%s",
+		socket, Lcore(), a.Lab.NS(a.Node), ports.String())
+	mgmt := fmt.Sprintf(`socket: %s
+hostname: %s
+config-dir: %s
+ssh:
+  listen: "0.0.0.0:22"
+  host-key: %s
+users:
+  - name: nsroot
+    password-hash: %q
+    authorized-keys: %s
+ports:
+%s`, socket, a.Node, a.path("config"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", ports.String())
+	if err := os.WriteFile(a.path("dataplane.yaml"), []byte(dataplane), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(a.path("mgmt.yaml"), []byte(mgmt), 0o600)
+}
+
+// Lcore is the CPU for a worker: the last one that we may use.
+func Lcore() string {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "0"
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
+			f := strings.FieldsFunc(strings.TrimSpace(rest), func(r rune) bool { return r == ',' || r == '-' })
+			if len(f) > 0 {
+				return f[len(f)-1]
+			}
+		}
+	}
+	return "0"
+}
+
+// SSHArgs are the arguments of OpenSSH with which the operator logs in by key.
+func (a *Appliance) SSHArgs() []string {
+	return []string{"-i", a.path("operator"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
+		"-o", "LogLevel=ERROR", "-o", "ConnectTimeout=5", "nsroot@" + a.Addr}
+}
+
+// Shell runs one command line of the shell over OpenSSH and returns what it prints on standard output.
+func (a *Appliance) Shell(line string) (string, error) { return a.ssh(nil, line) }
+
+// Script types a script into the shell over OpenSSH.
+func (a *Appliance) Script(text string) (string, error) { return a.ssh([]byte(text)) }
+
+func (a *Appliance) ssh(stdin []byte, line ...string) (string, error) {
+	args := append([]string{"netns", "exec", a.Lab.NS(a.From), "timeout", "60", "ssh"}, append(a.SSHArgs(), line...)...)
+	cmd := exec.Command("ip", args...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("ssh %s: %w: %s", strings.Join(line, " "), err, strings.TrimSpace(errs.String()))
+	}
+	return out.String(), nil
+}
+
+// Ready waits until the shell answers and the dataplane forwards.
+func (a *Appliance) Ready() error {
+	err := Eventually(30*time.Second, func() error {
+		_, err := a.Shell("show version")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("the shell of %s does not answer: %w (see %s)", a.Node, err, a.Lab.Path(a.Node+"-mgmt.log"))
+	}
+	return Eventually(30*time.Second, func() error {
+		out, err := a.Shell("show interface")
+		if err == nil && strings.Count(out, "ENABLED, UP, UP") < len(a.Ports) {
+			err = fmt.Errorf("ports are not up:\n%s", out)
+		}
+		return err
+	})
+}

@@ -1,0 +1,79 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Lab is one topology that is up, or is to be taken down.
+type Lab struct {
+	Name string
+	Dir  string // files, logs and pids of its programs
+	Bin  string // folder of the built programs
+}
+
+// Names are the topologies that can be brought up.
+var Names = []string{"basic"}
+
+// New names a lab. Bin is the folder of the built programs.
+func New(name, bin string) (*Lab, error) {
+	known := false
+	for _, n := range Names {
+		known = known || n == name
+	}
+	if !known {
+		return nil, fmt.Errorf("no topology %q: there are %s", name, strings.Join(Names, ", "))
+	}
+	abs, err := filepath.Abs(bin)
+	if err != nil {
+		return nil, err
+	}
+	return &Lab{Name: name, Dir: filepath.Join(os.TempDir(), "sluice-lab-"+name), Bin: abs}, nil
+}
+
+// Path is a file of the lab.
+func (l *Lab) Path(name string) string { return filepath.Join(l.Dir, name) }
+
+// Up builds the lab from nothing; what a killed run left behind is removed first. On an error nothing stays.
+func (l *Lab) Up() (err error) {
+	if os.Geteuid() != 0 {
+		return errors.New("the lab needs root: it makes network namespaces")
+	}
+	if err := l.Down(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && os.Getenv("KEEP") == "" {
+			err = errors.Join(err, l.Down())
+		}
+	}()
+	return l.basic()
+}
+
+// Down ends every program of the lab and removes its namespaces and files. It may be called at any time.
+func (l *Lab) Down() error {
+	err := l.stopAll()
+	for _, ns := range l.namespaces() {
+		err = errors.Join(err, run("ip", "netns", "del", ns))
+	}
+	return errors.Join(err, os.RemoveAll(l.Dir))
+}
+
+// Eventually calls probe until it gives nil, for at most the time given; then it returns the last error.
+func Eventually(most time.Duration, probe func() error) error {
+	deadline := time.Now().Add(most)
+	for {
+		err := probe()
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// udpEcho answers each datagram with "NAME PEER DATA", so that the client learns who served it and whom the server saw.
+func udpEcho(addr, name string) error {
+	conn, err := net.ListenPacket("udp4", addr)
+	if err != nil {
+		return fmt.Errorf("udp-echo: %w", err)
+	}
+	buf := make([]byte, 2048)
+	for {
+		n, peer, err := conn.ReadFrom(buf)
+		if err != nil {
+			return fmt.Errorf("udp-echo: %w", err)
+		}
+		if _, err := conn.WriteTo([]byte(name+" "+peer.String()+" "+string(buf[:n])), peer); err != nil {
+			fmt.Fprintln(os.Stderr, "udp-echo:", err)
+		}
+	}
+}
+
+// loadResult is what `lab load` prints as JSON.
+type loadResult struct {
+	OK, Failed int
+	By         map[string]int // served body -> count
+	Errors     map[string]int // sentence -> count
+	Longest    float64        // seconds, of a successful request
+}
+
+// load sends requests, each on a connection of its own, and counts who answered.
+func load(args []string) error {
+	f := flag.NewFlagSet("load", flag.ContinueOnError)
+	n := f.Int("n", 300, "number of requests")
+	rate := f.Float64("rate", 0, "requests a second; 0 is one after the other")
+	timeout := f.Duration("timeout", 5*time.Second, "after which a request has failed")
+	if err := f.Parse(args); err != nil || f.NArg() != 1 {
+		return fmt.Errorf("usage: lab load [-n N] [-rate R] [-timeout T] URL")
+	}
+	res := loadResult{By: map[string]int{}, Errors: map[string]int{}}
+	var mu sync.Mutex
+	one := func() {
+		start := time.Now()
+		body, err := fetch(f.Arg(0), *timeout)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			res.Failed++
+			res.Errors[err.Error()]++
+			return
+		}
+		res.OK++
+		res.By[body]++
+		res.Longest = max(res.Longest, time.Since(start).Seconds())
+	}
+	var wg sync.WaitGroup
+	begin := time.Now()
+	for i := range *n {
+		if *rate == 0 {
+			one()
+			continue
+		}
+		time.Sleep(time.Until(begin.Add(time.Duration(float64(i) / *rate * float64(time.Second)))))
+		wg.Go(one)
+	}
+	wg.Wait()
+	return json.NewEncoder(os.Stdout).Encode(res)
+}
+
+func fetch(url string, timeout time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	t := &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: timeout}).DialContext}
+	req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := t.RoundTrip(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return "", err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("status %d", resp.StatusCode)
+	}
+	return strings.TrimSpace(string(body)), nil
+}
