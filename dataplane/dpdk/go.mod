@@ -1,0 +1,3 @@
+module github.com/yerden/go-dpdk
+
+go 1.26
