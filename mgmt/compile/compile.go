@@ -1,30 +1,183 @@
 package compile
 
 import (
+	"fmt"
+	"net/netip"
+	"slices"
+
 	"sluice/dataplane/api"
 	"sluice/vendor-config/schema"
 )
 
+// Source ports that the dataplane may allocate on a SNIP; the kernel has those above.
+const (
+	portLo = 1024
+	portHi = 59999
+)
+
 // Tables compiles the configuration and what has been observed into the dataplane's tables, every part of them. The
 // version of each part is left at 0: the engine counts them. The error names the object at fault.
-func Tables(c *schema.Config, s *State) (*api.Tables, error) { return nil, nil }
+func Tables(c *schema.Config, s *State) (*api.Tables, error) {
+	x := NewIndex(c)
+	n, err := newNetwork(x, s)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &api.Config{Addresses: addresses(x), SNIPs: snips(x, s)}
+	if cfg.Services, err = services(x, s, n); err != nil {
+		return nil, err
+	}
+	if cfg.Vservers, err = vservers(x, s); err != nil {
+		return nil, err
+	}
+	return &api.Tables{Config: cfg, Health: Health(x, s), FIB: &api.FIB{Routes: n.routes},
+		Neighbors: &api.Neighbors{Entries: s.Neighbors}}, nil
+}
 
-// Host says which addresses and routes belong on the kernel's side of the ports.
-func Host(c *schema.Config, s *State) HostPlan { return HostPlan{} }
+// Health compiles the part that says which services are up.
+func Health(x *Index, s *State) *api.Health {
+	h := &api.Health{}
+	for _, svc := range schema.All[schema.Service](x.c) {
+		if id := s.IDs.Services[svc.Name]; id != 0 && x.ServiceUp(s, svc.Name) {
+			h.Up = append(h.Up, id)
+		}
+	}
+	slices.Sort(h.Up)
+	return h
+}
 
-// Probes are the monitors that must run now, ordered by service and monitor.
-func Probes(c *schema.Config, s *State) []Probe { return nil }
+func addresses(x *Index) []api.Address {
+	var out []api.Address
+	for _, a := range schema.All[schema.NSIP](x.c) {
+		kinds := map[string]api.AddressKind{"VIP": api.OwnVIP, "SNIP": api.OwnSNIP, "NSIP": api.OwnNSIP}
+		if a.Type == "VIP" && !enabled(a.State) {
+			continue // a disabled VIP answers nothing and its vservers are left out too
+		}
+		out = append(out, api.Address{IP: a.IPAddress, Kind: kinds[a.Type], ARP: enabled(a.ARP), ICMP: enabled(a.ICMP)})
+	}
+	return out
+}
 
-// AssignIDs gives a number to every vserver, service and SNIP of c. Objects that have one in old keep it; a new one
-// takes the lowest that neither the configuration nor old uses.
-func AssignIDs(c *schema.Config, old IDs) IDs { return old }
+func snips(x *Index, s *State) []api.SNIP {
+	var out []api.SNIP
+	for _, a := range schema.All[schema.NSIP](x.c) {
+		if a.Type == "SNIP" {
+			out = append(out, api.SNIP{ID: s.IDs.SNIPs[a.IPAddress.String()], IP: a.IPAddress, PortLo: portLo, PortHi: portHi})
+		}
+	}
+	return out
+}
 
-// ServiceUp tells whether the service may take new flows: it and its server are enabled, and its monitors agree.
-func ServiceUp(c *schema.Config, s *State, service string) bool { return false }
+// proto is the IP protocol of a vserver's or service's type.
+func proto(serviceType string) uint8 {
+	switch serviceType {
+	case "HTTP", "TCP":
+		return api.ProtoTCP
+	case "UDP":
+		return api.ProtoUDP
+	}
+	return api.ProtoAny
+}
 
-// VserverUp tells whether the vserver is enabled and has a service that is up.
-func VserverUp(c *schema.Config, s *State, vserver string) bool { return false }
+// ClientTimeout is the idle time of clients in seconds: what is configured, or the default of the type.
+func ClientTimeout(serviceType string, configured uint32) uint32 {
+	return timeout(serviceType, configured, 180)
+}
 
-// MonitorsOf are the monitors that watch the service now: those bound to it, or its protocol's default, or none when
-// its healthMonitor is NO.
-func MonitorsOf(c *schema.Config, service string) []*schema.LBMonitor { return nil }
+// ServerTimeout is the idle time of servers in seconds: what is configured, or the default of the type.
+func ServerTimeout(serviceType string, configured uint32) uint32 {
+	return timeout(serviceType, configured, 360)
+}
+
+func timeout(serviceType string, configured, http uint32) uint32 {
+	switch {
+	case configured != 0:
+		return configured
+	case serviceType == "HTTP":
+		return http
+	case serviceType == "TCP":
+		return 9000
+	}
+	return 120
+}
+
+func services(x *Index, s *State, n *network) ([]api.Service, error) {
+	var out []api.Service
+	for _, svc := range schema.All[schema.Service](x.c) {
+		srv := x.ServerOf(svc)
+		if srv == nil {
+			return nil, fmt.Errorf("No such resource [serverName, %s, of service %s]", svc.Server, svc.Name)
+		}
+		for _, m := range x.MonitorsOf(svc.Name) {
+			if _, err := probe(svc, srv, m); err != nil {
+				return nil, err
+			}
+		}
+		t := api.Service{ID: s.IDs.Services[svc.Name], Name: svc.Name, Proto: proto(svc.ServiceType), IP: srv.IPAddress, Port: svc.Port,
+			UseSourceIP: svc.USIP == "YES", UseProxyPort: svc.UseProxyPort == "YES",
+			ServerTimeout: ServerTimeout(svc.ServiceType, svc.SvrTimeout)}
+		if !t.UseSourceIP {
+			for _, ip := range n.sourcesToward(srv.IPAddress) {
+				t.SNIPs = append(t.SNIPs, s.IDs.SNIPs[ip.String()])
+			}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func vservers(x *Index, s *State) ([]api.Vserver, error) {
+	type place struct {
+		ip    netip.Addr
+		port  uint16
+		proto uint8
+	}
+	taken := map[place]string{}
+	var out []api.Vserver
+	for _, v := range schema.All[schema.LBVserver](x.c) {
+		// Address and port 0 make a vserver that only other vservers reach: nothing of it is on the wire.
+		unaddressed := !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified()
+		if unaddressed && (v.Port != 0 || v.ServiceType == "ANY") {
+			return nil, fmt.Errorf("Feature not supported in this release [IPAddress, *, of lb vserver %s]", v.Name)
+		}
+		if unaddressed {
+			continue
+		}
+		at := place{v.IPAddress, v.Port, proto(v.ServiceType)}
+		if other, ok := taken[at]; ok {
+			return nil, fmt.Errorf("Resource already exists [lb vserver %s has %s port %d already]", other, v.IPAddress, v.Port)
+		}
+		taken[at] = v.Name
+		if a := x.addrs[v.IPAddress]; a == nil || a.Type == "NSIP" || a.VServer == "DISABLED" {
+			return nil, fmt.Errorf("Operation not permitted [lb vserver %s: ns ip %s does not allow vservers]", v.Name, v.IPAddress)
+		}
+		if !x.VserverEnabled(v) {
+			continue
+		}
+		t, err := vserver(x, s, v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
+	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
+		Method: api.LeastConnection, ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout)}
+	if v.LBMethod == "ROUNDROBIN" {
+		t.Method = api.RoundRobin
+	}
+	for _, b := range x.bound[v.Name] {
+		svc := x.services[b.Service]
+		if svc == nil {
+			return t, fmt.Errorf("No such resource [serviceName, %s, bound to lb vserver %s]", b.Service, v.Name)
+		}
+		if p := proto(svc.ServiceType); p != t.Proto {
+			return t, fmt.Errorf("Operation not permitted [service %s is %s, lb vserver %s is %s]", svc.Name, svc.ServiceType, v.Name, v.ServiceType)
+		}
+		t.Bindings = append(t.Bindings, api.Binding{Service: s.IDs.Services[b.Service], Weight: b.Weight})
+	}
+	return t, nil
+}

@@ -1,0 +1,147 @@
+package compile
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice/vendor-config/schema"
+)
+
+// Names of the monitors that watch a service to which none is bound.
+const (
+	TCPDefault  = "tcp-default"
+	PingDefault = "ping-default"
+)
+
+// BuiltinMonitors are the monitors that exist without being configured. They must not be written to.
+var BuiltinMonitors = sync.OnceValue(func() []*schema.LBMonitor {
+	var out []*schema.LBMonitor
+	for _, m := range [][2]string{{PingDefault, "PING"}, {TCPDefault, "TCP"}, {"ping", "PING"}, {"tcp", "TCP"}, {"http", "HTTP"}} {
+		row := schema.Of[schema.LBMonitor]().Fresh().(*schema.LBMonitor)
+		row.Name, row.Type = m[0], m[1]
+		out = append(out, row)
+	}
+	return out
+})
+
+// MonitorsOf are the monitors that watch the service now: those bound to it, or its protocol's default, or none when
+// its healthMonitor is NO.
+func MonitorsOf(c *schema.Config, service string) []*schema.LBMonitor {
+	return NewIndex(c).MonitorsOf(service)
+}
+
+// MonitorsOf is the function of that name on an index.
+func (x *Index) MonitorsOf(service string) []*schema.LBMonitor {
+	svc := x.services[service]
+	if svc == nil || svc.HealthMonitor == "NO" {
+		return nil
+	}
+	if bound := x.watch[service]; len(bound) > 0 {
+		return bound
+	}
+	// A service that takes every port has none that TCP could be tried on.
+	if (svc.ServiceType == "TCP" || svc.ServiceType == "HTTP") && svc.Port != 0 {
+		return []*schema.LBMonitor{x.monitors[TCPDefault]}
+	}
+	return []*schema.LBMonitor{x.monitors[PingDefault]}
+}
+
+// Probes are the monitors that must run now, ordered by service and monitor.
+func Probes(c *schema.Config, s *State) []Probe {
+	x := NewIndex(c)
+	net := layout(x, s)
+	var out []Probe
+	for _, svc := range schema.All[schema.Service](c) {
+		srv := x.ServerOf(svc)
+		if srv == nil || !enabled(svc.State) || !enabled(srv.State) {
+			continue
+		}
+		for _, m := range x.MonitorsOf(svc.Name) {
+			if !enabled(m.State) {
+				continue
+			}
+			p, err := probe(svc, srv, m)
+			if err != nil {
+				continue // Tables has refused this configuration
+			}
+			if src := net.sourcesToward(p.Target.Addr()); len(src) > 0 {
+				p.Source = src[0]
+			}
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b Probe) int {
+		if d := strings.Compare(a.Service, b.Service); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Monitor, b.Monitor)
+	})
+	return out
+}
+
+func probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonitor) (Probe, error) {
+	p := Probe{Service: svc.Name, Monitor: m.Name, Type: m.Type,
+		Interval:    Span(m.Interval, m.IntervalUnit),
+		RespTimeout: Span(m.RespTimeout, m.RespTimeoutUnit),
+		DownTime:    Span(m.DownTime, m.DownTimeUnit),
+		Retries:     m.Retries, SuccessRetries: m.SuccessRetries}
+	ip, port := srv.IPAddress, svc.Port
+	if m.DestIP.IsValid() && !m.DestIP.IsUnspecified() {
+		ip = m.DestIP
+	}
+	if m.DestPort != 0 {
+		port = m.DestPort
+	}
+	if m.Type == "PING" {
+		port = 0
+	} else if port == 0 {
+		return p, fmt.Errorf("Argument pre-requisite missing [monitor %s needs -destPort to watch service %s, which takes every port]", m.Name, svc.Name)
+	}
+	p.Target = netip.AddrPortFrom(ip, port)
+	if m.Type != "HTTP" {
+		return p, nil
+	}
+	var err error
+	if p.RespCodes, err = respCodes(m.RespCode); err != nil {
+		return p, fmt.Errorf("Invalid value [respCode, %s, of lb monitor %s: status codes are 100-599, e.g. 200 300-302]", m.RespCode, m.Name)
+	}
+	p.HTTPRequest = m.HTTPRequest
+	return p, nil
+}
+
+// Span is a number of the configuration with its unit as a duration.
+func Span(n uint32, unit string) time.Duration {
+	switch unit {
+	case "MSEC":
+		return time.Duration(n) * time.Millisecond
+	case "MIN":
+		return time.Duration(n) * time.Minute
+	}
+	return time.Duration(n) * time.Second
+}
+
+// respCodes reads status codes and ranges of them, separated by spaces or commas.
+func respCodes(text string) ([][2]uint16, error) {
+	var out [][2]uint16
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
+		lo, hi, isRange := strings.Cut(w, "-")
+		if !isRange {
+			hi = lo
+		}
+		a, err1 := strconv.ParseUint(lo, 10, 16)
+		b, err2 := strconv.ParseUint(hi, 10, 16)
+		if err1 != nil || err2 != nil || a < 100 || b > 599 || a > b {
+			return nil, fmt.Errorf("%q is no status code or range", w)
+		}
+		out = append(out, [2]uint16{uint16(a), uint16(b)})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no status code")
+	}
+	return out, nil
+}

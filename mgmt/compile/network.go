@@ -1,0 +1,265 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"sluice/dataplane/api"
+	"sluice/vendor-config/schema"
+)
+
+// noPort is the place of an address that lives on none of our ports.
+const noPort = -1
+
+// network is where addresses live and which way packets leave.
+type network struct {
+	ports     []Port
+	addrs     []owned
+	connected []subnet
+	routes    []api.Route
+	kernel    []HostRoute // static routes, for the kernel's side
+}
+
+// owned is an address that lives on a port's twin, or on another kernel device (noPort).
+type owned struct {
+	ip     netip.Addr
+	prefix netip.Prefix // address with its subnet's length
+	kind   string       // SNIP, NSIP
+	port   int
+}
+
+type subnet struct {
+	prefix netip.Prefix
+	port   int
+	owner  netip.Addr
+}
+
+// layout is network without its error, for those who ask after Tables has accepted the configuration.
+func layout(x *Index, s *State) *network {
+	n, _ := newNetwork(x, s)
+	return n
+}
+
+// newNetwork places the addresses on the ports and works out the forwarding table. The error names the first object
+// at fault; what could be worked out is returned all the same.
+func newNetwork(x *Index, s *State) (*network, error) {
+	n := &network{ports: s.Ports}
+	first := n.place(x, s)
+	if err := n.connect(); first == nil {
+		first = err
+	}
+	if err := n.route(x.c); first == nil {
+		first = err
+	}
+	return n, first
+}
+
+// place finds the port of every SNIP and NSIP.
+func (n *network) place(x *Index, s *State) error {
+	vlanPort, err := portsOfVLANs(x.c, s.Ports)
+	vlanOf := map[netip.Addr]uint16{}
+	for _, b := range schema.All[schema.VLANIP](x.c) {
+		vlanOf[b.IPAddress] = b.ID
+	}
+	for _, a := range schema.All[schema.NSIP](x.c) {
+		if a.Type == "VIP" {
+			continue
+		}
+		bits, ok := maskBits(a.Netmask)
+		if !ok {
+			if err == nil {
+				err = fmt.Errorf("Invalid value [netmask, %s, of ns ip %s]", a.Netmask, a.IPAddress)
+			}
+			continue
+		}
+		o := owned{a.IPAddress, netip.PrefixFrom(a.IPAddress, bits), a.Type, 0}
+		if id, ok := vlanOf[a.IPAddress]; ok {
+			o.port = noPort // until the VLAN has a port
+			if p, ok := vlanPort[id]; ok {
+				o.port = p
+			}
+		}
+		if len(s.Ports) == 0 || a.Type == "NSIP" && slices.Contains(s.Elsewhere, a.IPAddress) {
+			o.port = noPort
+		}
+		n.addrs = append(n.addrs, o)
+	}
+	return err
+}
+
+func portsOfVLANs(c *schema.Config, ports []Port) (map[uint16]int, error) {
+	out := map[uint16]int{}
+	var first error
+	fail := func(format string, a ...any) {
+		if first == nil {
+			first = fmt.Errorf(format, a...)
+		}
+	}
+	for _, b := range schema.All[schema.VLANInterface](c) {
+		p := slices.IndexFunc(ports, func(p Port) bool { return p.Name == b.Ifnum })
+		if p < 0 {
+			fail("No such resource [ifnum, %s]", b.Ifnum)
+			continue
+		}
+		if q, ok := out[b.ID]; ok && q != p {
+			fail("Feature not supported in this release [vlan %d on both %s and %s: a VLAN has one port]", b.ID, ports[q].Name, b.Ifnum)
+			continue
+		}
+		out[b.ID] = p
+	}
+	return out, first
+}
+
+// connect derives the connected subnets.
+func (n *network) connect() error {
+	for _, a := range n.addrs {
+		if a.port == noPort || a.prefix.Bits() == 32 {
+			continue
+		}
+		p := a.prefix.Masked()
+		i := slices.IndexFunc(n.connected, func(s subnet) bool { return s.prefix == p })
+		if i < 0 {
+			n.connected = append(n.connected, subnet{p, a.port, a.ip})
+			n.routes = append(n.routes, api.Route{Prefix: p, Port: uint16(a.port)})
+			continue
+		}
+		if s := n.connected[i]; s.port != a.port {
+			return fmt.Errorf("Operation not permitted [ns ip %s on %s: its subnet %s is already on %s by %s; bind both to one vlan]",
+				a.ip, n.ports[a.port].Name, p, n.ports[s.port].Name, s.owner)
+		}
+	}
+	return nil
+}
+
+// route adds the static routes: of those with the same prefix the lowest distance wins, equals share the flows.
+func (n *network) route(c *schema.Config) error {
+	type static struct {
+		api.Route
+		distance uint16
+	}
+	best := map[netip.Prefix]uint16{}
+	var all []static
+	var first error
+	for _, r := range schema.All[schema.Route](c) {
+		bits, ok := maskBits(r.Netmask)
+		p := netip.PrefixFrom(r.Network, bits)
+		if !ok || p.Masked() != p {
+			if first == nil {
+				first = fmt.Errorf("Invalid value [netmask, %s, of route %s]", r.Netmask, r.Network)
+			}
+			continue
+		}
+		via, ok := n.subnetOf(r.Gateway)
+		if !ok {
+			if first == nil {
+				first = fmt.Errorf("The gateway is not directly reachable [gateway, %s, of route %s %s]", r.Gateway, r.Network, r.Netmask)
+			}
+			continue
+		}
+		all = append(all, static{api.Route{Prefix: p, Port: uint16(via.port), Gateway: r.Gateway}, r.Distance})
+		if d, ok := best[p]; !ok || r.Distance < d {
+			best[p] = r.Distance
+		}
+	}
+	for _, r := range all {
+		direct := slices.ContainsFunc(n.connected, func(s subnet) bool { return s.prefix == r.Prefix })
+		if direct || r.distance != best[r.Prefix] {
+			continue
+		}
+		n.routes = append(n.routes, r.Route)
+		n.kernel = append(n.kernel, HostRoute{r.Prefix, r.Gateway, n.ports[r.Port].Twin})
+	}
+	slices.SortStableFunc(n.routes, func(a, b api.Route) int {
+		return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()))
+	})
+	return first
+}
+
+// subnetOf finds the longest connected subnet that holds ip.
+func (n *network) subnetOf(ip netip.Addr) (subnet, bool) {
+	var best subnet
+	for _, s := range n.connected {
+		if s.prefix.Contains(ip) && (!best.prefix.IsValid() || s.prefix.Bits() > best.prefix.Bits()) {
+			best = s
+		}
+	}
+	return best, best.prefix.IsValid()
+}
+
+// nextHops are the addresses to which a packet for ip may be sent next; none when there is no route.
+func (n *network) nextHops(ip netip.Addr) []api.Route {
+	bits := -1
+	for _, r := range n.routes {
+		if r.Prefix.Contains(ip) {
+			bits = max(bits, r.Prefix.Bits())
+		}
+	}
+	var out []api.Route
+	for _, r := range n.routes {
+		if r.Prefix.Bits() == bits && r.Prefix.Contains(ip) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sourcesToward are the SNIPs that may be the source of packets to ip, best first: those on the subnet of the next
+// hop, or all of them when there is none.
+func (n *network) sourcesToward(ip netip.Addr) []netip.Addr {
+	var near, all []netip.Addr
+	hops := n.nextHops(ip)
+	for _, a := range n.addrs {
+		if a.kind != "SNIP" {
+			continue
+		}
+		all = append(all, a.ip)
+		on := func(r api.Route) bool {
+			hop := ip
+			if r.Gateway.IsValid() {
+				hop = r.Gateway
+			}
+			return a.port == int(r.Port) && a.prefix.Contains(hop)
+		}
+		if slices.ContainsFunc(hops, on) {
+			near = append(near, a.ip)
+		}
+	}
+	if len(near) > 0 {
+		return near
+	}
+	return all
+}
+
+// maskBits is the prefix length of a netmask.
+func maskBits(mask netip.Addr) (int, bool) {
+	if !mask.Is4() {
+		return 0, false
+	}
+	b := mask.As4()
+	m := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+	n := 0
+	for m&(1<<31) != 0 {
+		n++
+		m <<= 1
+	}
+	return n, m == 0
+}
+
+// Host says which addresses and routes belong on the kernel's side of the ports.
+func Host(c *schema.Config, s *State) HostPlan {
+	n := layout(NewIndex(c), s)
+	var plan HostPlan
+	for i, p := range s.Ports {
+		t := TwinPlan{Port: p}
+		for _, a := range n.addrs {
+			if a.port == i {
+				t.Addresses = append(t.Addresses, a.prefix)
+			}
+		}
+		plan.Twins = append(plan.Twins, t)
+	}
+	plan.Routes = n.kernel
+	return plan
+}
