@@ -1,6 +1,6 @@
 # Sluice: the names of these targets are a contract; what each does stands in the README.
 SHELL := /bin/bash
-export GOFLAGS := -trimpath
+export GOFLAGS := -trimpath -buildvcs=false
 export GOAMD64 ?= v3
 
 PROGRAMS := bin/sluice-dataplane bin/sluice-mgmt bin/sluice-lab

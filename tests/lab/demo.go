@@ -92,7 +92,9 @@ func show(l *topology.Lab) error {
 	return nil
 }
 
-func indent(s string) string { return "    " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n    ") + "\n" }
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n    ") + "\n"
+}
 
 func sorted(m map[string]int) []string {
 	var names []string

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -24,6 +25,7 @@ const usage = `usage:
 programs inside the lab:
   lab supervise PIDFILE PROGRAM [ARG...]
   lab udp-echo ADDRESS NAME
+  lab udp-ask ADDRESS N
   lab load [flags] URL         see lab load -h`
 
 func main() {
@@ -65,6 +67,12 @@ func command(args []string) error {
 		return topology.Supervise(args[1:], args[0], stop)
 	case verb == "udp-echo" && len(args) == 2:
 		return udpEcho(args[0], args[1])
+	case verb == "udp-ask" && len(args) == 2:
+		n, err := strconv.Atoi(args[1])
+		if err != nil {
+			return fmt.Errorf("udp-ask: %w", err)
+		}
+		return udpAsk(args[0], n)
 	case verb == "load":
 		return load(args)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -30,6 +31,46 @@ func udpEcho(addr, name string) error {
 			fmt.Fprintln(os.Stderr, "udp-echo:", err)
 		}
 	}
+}
+
+// udpAsk sends n datagrams, each from a socket of its own, and counts who answered; it prints JSON as load does.
+func udpAsk(addr string, n int) error {
+	res := loadResult{By: map[string]int{}, Errors: map[string]int{}}
+	for i := range n {
+		answer, err := ask(addr, fmt.Sprintf("question %d", i))
+		if err != nil {
+			res.Failed++
+			res.Errors[err.Error()]++
+			continue
+		}
+		res.OK++
+		res.By[answer]++
+	}
+	return json.NewEncoder(os.Stdout).Encode(res)
+}
+
+// ask returns "NAME ADDRESS" of an echo that gave the question back.
+func ask(addr, question string) (string, error) {
+	conn, err := net.Dial("udp4", addr)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(3 * time.Second))
+	if _, err := conn.Write([]byte(question)); err != nil {
+		return "", err
+	}
+	buf := make([]byte, 2048)
+	k, err := conn.Read(buf)
+	if err != nil {
+		return "", errors.New("no answer")
+	}
+	f := strings.SplitN(string(buf[:k]), " ", 3)
+	if len(f) != 3 || f[2] != question {
+		return "", fmt.Errorf("another answer than the question: %q", buf[:k])
+	}
+	host, _, err := net.SplitHostPort(f[1])
+	return f[0] + " " + host, err
 }
 
 // loadResult is what `lab load` prints as JSON.

@@ -69,7 +69,11 @@ http {
   log_format seen '$remote_addr $remote_port $request_uri $status $bytes_sent';
   access_log %[1]s/access.log seen;
   client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
-  server { listen 80; root %[2]s; location = / { default_type text/plain; return 200 "%[3]s\n"; } }
+  server {
+    listen 80; listen 8080; listen 8081; root %[2]s; default_type text/plain;
+    location = / { return 200 "%[3]s\n"; }
+    location = /alive { access_log off; return 200 "alive\n"; }
+  }
 }
 `
 
@@ -97,7 +101,7 @@ add ns ip ` + ClientNIP + ` 255.255.255.0
 add ns ip ` + SNIP + ` 255.255.255.0
 bind vlan 2 -ifnum 1/2
 bind vlan 2 -IPAddress ` + SNIP + ` 255.255.255.0
-add lb monitor web-check HTTP -respCode 200 -httpRequest "GET /" -interval 1 -resptimeout 1 -retries 2 -downTime 1
+add lb monitor web-check HTTP -respCode 200 -httpRequest "GET /alive" -interval 1 -resptimeout 1 -retries 2 -downTime 1
 add lb monitor echo-check PING -interval 1 -resptimeout 1 -retries 2 -downTime 1
 add lb vserver web HTTP ` + VIP + ` 80 -lbMethod ROUNDROBIN
 add lb vserver echo UDP ` + UDPVIP + ` 7 -lbMethod ROUNDROBIN

@@ -40,11 +40,6 @@ func run(args ...string) error {
 	return nil
 }
 
-// in runs a command inside a node and waits for it.
-func (l *Lab) in(node string, args ...string) error {
-	return run(append([]string{"ip", "netns", "exec", l.NS(node)}, args...)...)
-}
-
 func (l *Lab) makeNodes(nodes []Node) error {
 	for _, n := range nodes {
 		ns := l.NS(n.Name)

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/tests/lab/topology"
+)
+
+// lab is the topology basic, up and configured once for all tests of this file's package.
+var lab *topology.Lab
+
+func TestMain(m *testing.M) {
+	code, err := withLab(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withLab(m *testing.M) (code int, err error) {
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		return 1, err
+	}
+	if _, err := os.Stat(filepath.Join(bin, "sluice-mgmt")); err != nil {
+		return 1, fmt.Errorf("the programs are not built: run make build: %w", err)
+	}
+	if lab, err = topology.New("basic", bin); err != nil {
+		return 1, err
+	}
+	if err = lab.Up(); err != nil {
+		return 1, err
+	}
+	defer func() {
+		if os.Getenv("KEEP") == "" {
+			err = errors.Join(err, lab.Down())
+		}
+	}()
+	if _, err = lab.Basic().Script(topology.BasicScript() + "save ns config\n"); err != nil {
+		return 1, err
+	}
+	if err = settled(); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// full tells whether the long rows run too.
+func full() bool { return os.Getenv("FULL") != "" }
+
+// settled waits until every service of basic is UP.
+func settled() error {
+	return topology.Eventually(30*time.Second, func() error {
+		for _, v := range []string{"web", "echo"} {
+			out, err := lab.Basic().Shell("show lb vserver " + v)
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(out, "3 (Total)") || !strings.Contains(out, "3 (Active)") {
+				return fmt.Errorf("vserver %s has not all services UP:\n%s", v, out)
+			}
+		}
+		return nil
+	})
+}
+
+func mustSettle(t *testing.T) {
+	t.Helper()
+	if err := settled(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shell runs a line that must succeed.
+func shell(t *testing.T, line string) string {
+	t.Helper()
+	out, err := lab.Basic().Shell(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// client runs a command in the client's namespace.
+func client(args ...string) *exec.Cmd {
+	return exec.Command("ip", append([]string{"netns", "exec", lab.NS("client")}, args...)...)
+}
+
+// tool is a program of the lab, run in the client's namespace, whose output is a loadResult.
+func tool(t *testing.T, args ...string) loadResult {
+	t.Helper()
+	return result(t, client(append([]string{filepath.Join(lab.Bin, "sluice-lab")}, args...)...))
+}
+
+func result(t *testing.T, cmd *exec.Cmd) loadResult {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", strings.Join(cmd.Args, " "), err)
+	}
+	var r loadResult
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatalf("%s: %v: %s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return r
+}
+
+func get(t *testing.T, n int, more ...string) loadResult {
+	t.Helper()
+	return tool(t, append(append([]string{"load", "-n", fmt.Sprint(n)}, more...), "http://"+topology.VIP+"/")...)
+}
+
+// background starts load and returns a function that waits for its result.
+func background(t *testing.T, args ...string) func() loadResult {
+	t.Helper()
+	cmd := client(append([]string{filepath.Join(lab.Bin, "sluice-lab"), "load"}, args...)...)
+	cmd.Stderr = os.Stderr
+	done := make(chan struct{})
+	var out []byte
+	var err error
+	go func() { out, err = cmd.Output(); close(done) }()
+	return func() loadResult {
+		t.Helper()
+		<-done
+		var r loadResult
+		if err == nil {
+			err = json.Unmarshal(out, &r)
+		}
+		if err != nil {
+			t.Fatalf("background load: %v: %s", err, out)
+		}
+		return r
+	}
+}
+
+// logged are the lines of a server's access log, split into words: address, port, URI, status, bytes.
+func logged(t *testing.T, server string) (lines [][]string) {
+	t.Helper()
+	b, err := os.ReadFile(lab.Path(server + "/access.log"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		lines = append(lines, strings.Fields(line))
+	}
+	return lines
+}
+
+func forgetLogs(t *testing.T) {
+	t.Helper()
+	for _, s := range topology.Servers {
+		if err := os.Truncate(lab.Path(s+"/access.log"), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
