@@ -1,0 +1,362 @@
+package table
+
+import (
+	"fmt"
+	"net/netip"
+	"unsafe"
+
+	"sluice/dataplane/api"
+)
+
+// TicksPerSecond is the unit of every timeout in the tables: the worker's coarse clock counts tenths of a second.
+const TicksPerSecond = 10
+
+// Vserver is one virtual server as the packet path reads it. Addresses and ports are as they lie in a packet.
+type Vserver struct {
+	ID      uint32
+	Timeout uint32 // ticks without a packet until a flow is forgotten
+	IP      uint32
+	Port    uint16 // 0 = every port
+	Proto   uint8  // 0 = every protocol
+	Method  uint8  // api.Method
+	pool    uint32 // index in pools
+	_       [3]uint32
+}
+
+// Flags of a Service.
+const (
+	UseSourceIP  = 1 << iota // the server sees the client's address
+	UseProxyPort             // with UseSourceIP: the source port is ours
+)
+
+// Service is one server's port as the packet path reads it.
+type Service struct {
+	ID      uint32 // 0: there is no service of this ID
+	Timeout uint32 // ticks
+	IP      uint32
+	Port    uint16 // 0 = the port that the client used
+	Proto   uint8
+	Flags   uint8
+	snips   uint32 // first of its SNIPs in the list
+	SNIPs   uint32 // how many
+	_       [2]uint32
+}
+
+// SNIP is a source address and the ports on it that are ours, in host order.
+type SNIP struct {
+	ID     uint32
+	IP     uint32
+	PortLo uint16
+	PortHi uint16
+	_      uint32
+}
+
+// Kinds and flags of an own address: 0 = not ours.
+const (
+	OwnVIP  = uint64(api.OwnVIP)
+	OwnSNIP = uint64(api.OwnSNIP)
+	OwnNSIP = uint64(api.OwnNSIP)
+	OwnKind = 0xff
+	OwnARP  = 1 << 8 // answers ARP
+	OwnICMP = 1 << 9 // answers ICMP echo
+)
+
+const (
+	vserverSize = unsafe.Sizeof(Vserver{})
+	serviceSize = unsafe.Sizeof(Service{})
+	snipSize    = unsafe.Sizeof(SNIP{})
+	present     = 1 << 63 // in a hash key: no key is 0
+)
+
+type config struct {
+	src      *api.Config
+	mem      *arena
+	vips     hash    // address, port, protocol -> *Vserver
+	own      hash    // address -> kind and flags
+	vservers uintptr // array of Vserver, in management's order
+	services uintptr // array of Service by ID
+	top      uint32  // highest service ID
+	snips    uintptr // array of SNIP: each service's own, one after another
+}
+
+func vipKey(ip uint32, port uint16, proto uint8) uint64 {
+	return uint64(ip) | uint64(port)<<32 | uint64(proto)<<48 | present
+}
+
+// newConfig checks and compiles the configuration part.
+func newConfig(src *api.Config) (*config, error) {
+	snips, err := checkSNIPs(src.SNIPs)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkServices(src.Services, snips); err != nil {
+		return nil, err
+	}
+	if err := checkVservers(src); err != nil {
+		return nil, err
+	}
+	c := &config{src: src}
+	refs := 0
+	for i := range src.Services {
+		refs += len(src.Services[i].SNIPs)
+		c.top = max(c.top, src.Services[i].ID)
+	}
+	nv, na := len(src.Vservers), len(src.Addresses)
+	size := pad(slots(nv)*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
+		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(refs)*snipSize)
+	if c.mem, err = newArena(size); err != nil {
+		return nil, err
+	}
+	c.vips, c.own = newHash(c.mem, nv), newHash(c.mem, na)
+	c.vservers = c.mem.take(uintptr(nv) * vserverSize)
+	c.services = c.mem.take((uintptr(c.top) + 1) * serviceSize)
+	c.snips = c.mem.take(uintptr(refs) * snipSize)
+	c.fillServices(snips)
+	if err := c.fillVservers(); err != nil {
+		c.free()
+		return nil, err
+	}
+	if err := c.fillAddresses(); err != nil {
+		c.free()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *config) free() {
+	if c != nil {
+		c.mem.free()
+	}
+}
+
+func checkID(what, name string, id uint32) error {
+	if id == 0 || id > MaxID {
+		return fmt.Errorf("%s %s has the ID %d: IDs are 1 to %d", what, name, id, MaxID)
+	}
+	return nil
+}
+
+func checkIP4(what, name string, ip netip.Addr) error {
+	if !ip.Is4() {
+		return fmt.Errorf("%s %s has the address %v: this dataplane carries IPv4 only", what, name, ip)
+	}
+	return nil
+}
+
+func checkProto(what, name string, proto uint8, port uint16) error {
+	switch proto {
+	case api.ProtoAny, api.ProtoTCP, api.ProtoUDP:
+		return nil
+	}
+	if port != 0 {
+		return fmt.Errorf("%s %s has port %d, but protocol %d has no ports", what, name, port, proto)
+	}
+	return nil
+}
+
+func checkSNIPs(list []api.SNIP) (map[uint32]*api.SNIP, error) {
+	m := make(map[uint32]*api.SNIP, len(list))
+	for i := range list {
+		s := &list[i]
+		if err := checkID("SNIP", s.IP.String(), s.ID); err != nil {
+			return nil, err
+		}
+		if err := checkIP4("SNIP", s.IP.String(), s.IP); err != nil {
+			return nil, err
+		}
+		if o := m[s.ID]; o != nil {
+			return nil, fmt.Errorf("SNIPs %v and %v have the same ID %d", o.IP, s.IP, s.ID)
+		}
+		if s.PortLo == 0 || s.PortLo > s.PortHi {
+			return nil, fmt.Errorf("SNIP %v has no ports: its range is %d to %d", s.IP, s.PortLo, s.PortHi)
+		}
+		m[s.ID] = s
+	}
+	return m, nil
+}
+
+func checkServices(list []api.Service, snips map[uint32]*api.SNIP) error {
+	seen := make(map[uint32]string, len(list))
+	for i := range list {
+		s := &list[i]
+		if err := checkID("service", s.Name, s.ID); err != nil {
+			return err
+		}
+		if o, ok := seen[s.ID]; ok {
+			return fmt.Errorf("services %s and %s have the same ID %d", o, s.Name, s.ID)
+		}
+		seen[s.ID] = s.Name
+		if err := checkIP4("service", s.Name, s.IP); err != nil {
+			return err
+		}
+		if err := checkProto("service", s.Name, s.Proto, s.Port); err != nil {
+			return err
+		}
+		for _, id := range s.SNIPs {
+			if snips[id] == nil {
+				return fmt.Errorf("service %s names SNIP %d, which does not exist", s.Name, id)
+			}
+		}
+	}
+	return nil
+}
+
+func checkVservers(src *api.Config) error {
+	services := make(map[uint32]*api.Service, len(src.Services))
+	for i := range src.Services {
+		services[src.Services[i].ID] = &src.Services[i]
+	}
+	seen := make(map[uint32]string, len(src.Vservers))
+	for i := range src.Vservers {
+		v := &src.Vservers[i]
+		if err := checkID("vserver", v.Name, v.ID); err != nil {
+			return err
+		}
+		if o, ok := seen[v.ID]; ok {
+			return fmt.Errorf("vservers %s and %s have the same ID %d", o, v.Name, v.ID)
+		}
+		seen[v.ID] = v.Name
+		if err := checkIP4("vserver", v.Name, v.IP); err != nil {
+			return err
+		}
+		if err := checkProto("vserver", v.Name, v.Proto, v.Port); err != nil {
+			return err
+		}
+		if v.Method != api.RoundRobin && v.Method != api.LeastConnection {
+			return fmt.Errorf("vserver %s has the balancing method %d, which this dataplane does not know", v.Name, v.Method)
+		}
+		if err := checkBindings(v, services); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkBindings(v *api.Vserver, services map[uint32]*api.Service) error {
+	bound := make(map[uint32]bool, len(v.Bindings))
+	for _, b := range v.Bindings {
+		s := services[b.Service]
+		if s == nil {
+			return fmt.Errorf("vserver %s is bound to service %d, which does not exist", v.Name, b.Service)
+		}
+		if bound[b.Service] {
+			return fmt.Errorf("vserver %s is bound to service %s twice", v.Name, s.Name)
+		}
+		bound[b.Service] = true
+		if b.Weight < 1 || b.Weight > 100 {
+			return fmt.Errorf("vserver %s gives service %s the weight %d: weights are 1 to 100", v.Name, s.Name, b.Weight)
+		}
+		if s.Proto != v.Proto {
+			return fmt.Errorf("vserver %s (protocol %d) is bound to service %s (protocol %d): both must be the same",
+				v.Name, v.Proto, s.Name, s.Proto)
+		}
+	}
+	return nil
+}
+
+// timeout turns seconds into ticks; a value that ticks cannot hold is as good as the longest that they can.
+func timeout(seconds uint32) uint32 {
+	return uint32(min(uint64(seconds)*TicksPerSecond, 1<<31-1))
+}
+
+func (c *config) fillServices(snips map[uint32]*api.SNIP) {
+	next := uint32(0)
+	for i := range c.src.Services {
+		s := &c.src.Services[i]
+		r := (*Service)(unsafe.Add(nil, c.services+uintptr(s.ID)*serviceSize))
+		*r = Service{ID: s.ID, Timeout: timeout(s.ServerTimeout), IP: ip4(s.IP), Port: net16(s.Port), Proto: s.Proto,
+			snips: next, SNIPs: uint32(len(s.SNIPs))}
+		if s.UseSourceIP {
+			r.Flags |= UseSourceIP
+		}
+		if s.UseProxyPort {
+			r.Flags |= UseProxyPort
+		}
+		for _, id := range s.SNIPs {
+			n := (*SNIP)(unsafe.Add(nil, c.snips+uintptr(next)*snipSize))
+			*n = SNIP{ID: id, IP: ip4(snips[id].IP), PortLo: snips[id].PortLo, PortHi: snips[id].PortHi}
+			next++
+		}
+	}
+}
+
+func (c *config) fillVservers() error {
+	for i := range c.src.Vservers {
+		v := &c.src.Vservers[i]
+		p := c.vservers + uintptr(i)*vserverSize
+		*(*Vserver)(unsafe.Add(nil, p)) = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
+			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i)}
+		if !c.vips.put(vipKey(ip4(v.IP), net16(v.Port), v.Proto), uint64(p)) {
+			return fmt.Errorf("vserver %s listens on %v port %d protocol %d, where another vserver listens already",
+				v.Name, v.IP, v.Port, v.Proto)
+		}
+	}
+	return nil
+}
+
+func (c *config) fillAddresses() error {
+	for _, a := range c.src.Addresses {
+		if err := checkIP4("address", a.IP.String(), a.IP); err != nil {
+			return err
+		}
+		v := uint64(a.Kind)
+		switch a.Kind {
+		case api.OwnVIP, api.OwnSNIP, api.OwnNSIP:
+		default:
+			return fmt.Errorf("address %v is of kind %d, which this dataplane does not know", a.IP, a.Kind)
+		}
+		if a.ARP {
+			v |= OwnARP
+		}
+		if a.ICMP {
+			v |= OwnICMP
+		}
+		if !c.own.put(uint64(ip4(a.IP))|present, v) {
+			return fmt.Errorf("address %v is listed twice", a.IP)
+		}
+	}
+	return nil
+}
+
+// Own returns what an address is to us (OwnKind and flags), or 0.
+func (s *Set) Own(ip uint32) uint64 {
+	v, _ := s.conf.own.get(uint64(ip) | present)
+	return v
+}
+
+// Vserver finds who listens on an address, port and protocol, or nil. The more exact vserver wins: first address, port
+// and protocol, then every port of the protocol, then the port in every protocol, then the whole address.
+func (s *Set) Vserver(ip uint32, port uint16, proto uint8) *Vserver {
+	h := &s.conf.vips
+	p, ok := h.get(vipKey(ip, port, proto))
+	if !ok {
+		p, ok = h.get(vipKey(ip, 0, proto))
+	}
+	if !ok {
+		p, ok = h.get(vipKey(ip, port, api.ProtoAny))
+	}
+	if !ok {
+		p, ok = h.get(vipKey(ip, 0, api.ProtoAny))
+	}
+	if !ok {
+		return nil
+	}
+	return (*Vserver)(unsafe.Add(nil, p))
+}
+
+// Service returns the service of an ID, or nil.
+func (s *Set) Service(id uint32) *Service {
+	if id > s.conf.top {
+		return nil
+	}
+	v := (*Service)(unsafe.Add(nil, s.conf.services+uintptr(id)*serviceSize))
+	if v.ID == 0 {
+		return nil
+	}
+	return v
+}
+
+// SNIP returns the i-th source address of a service, best first; i < v.SNIPs.
+func (s *Set) SNIP(v *Service, i uint32) *SNIP {
+	return (*SNIP)(unsafe.Add(nil, s.conf.snips+uintptr(v.snips+i)*snipSize))
+}
