@@ -1,0 +1,80 @@
+// Package flow is one worker's memory of connections: the flow table with its forward and reverse entries, TCP state and ageing,
+// the pools of source ports, and the rule which worker owns a flow.
+//
+// Everything here belongs to one worker and is called by it alone: there is no lock. Tables and pools lie off the Go heap;
+// nothing that is called per packet allocates. The package chooses no service, touches no frame and reads no clock.
+package flow
+
+import (
+	"sluice/dataplane/packet"
+	"unsafe"
+)
+
+// Entry is one direction of a flow, one cache line. All of it except the counters and Last is written when
+// the flow is created; Adj and Gen belong to the worker's routing.
+type Entry struct {
+	A, B           uint64 // the key; B is 0 in an empty slot
+	packet.Rewrite        // what packets of this direction become
+	Last           uint32 // tick of the last packet
+	Adj            uint16 // index of the adjacency that packets leave by
+	Gen            uint16 // generation of the adjacencies that Adj was found in
+	Service        uint32 // api.Service.ID
+	Vserver        uint32 // api.Vserver.ID
+	Pseudo         uint16 // pseudo header sum before the translation, for packet.Partial
+	State          State
+	Kind           Kind
+	Packets        uint32 // of this direction, wraps
+	Bytes          uint64 // of this direction, L3
+}
+
+var _ = [1]struct{}{}[unsafe.Sizeof(Entry{})-64]
+
+// EntrySize is the size of a slot in bytes.
+const EntrySize = 64
+
+// Kind tells what an entry is.
+type Kind uint8
+
+const (
+	// KindReverse: packets from the server to the client.
+	KindReverse Kind = 1 << iota
+	// KindPool: the server-side port is from a pool and goes back there with the flow.
+	KindPool
+	// KindSingle: the flow has no entry for the other direction.
+	KindSingle
+)
+
+// State is what is known of a TCP connection. Both entries of a flow carry the whole of it, each from its own side.
+type State uint8
+
+const (
+	// Opening: the handshake is not finished. Set in both entries by the creator of a TCP flow.
+	Opening State = 1 << iota
+	// SawSYN: this direction has sent a SYN.
+	SawSYN
+	// PeerSYN: the other direction has sent a SYN.
+	PeerSYN
+	// SawFIN: this direction has sent a FIN.
+	SawFIN
+	// PeerFIN: the other direction has sent a FIN.
+	PeerFIN
+	// Reset: either direction has sent an RST.
+	Reset
+)
+
+// Closed reports whether the connection is over: a SYN of the same tuple opens a new one.
+func (s State) Closed() bool { return s&Reset != 0 || s&(SawFIN|PeerFIN) == SawFIN|PeerFIN }
+
+// HalfOpen reports whether the handshake is not finished.
+func (s State) HalfOpen() bool { return s&Opening != 0 }
+
+// Key is the entry's key.
+func (e *Entry) Key() packet.Key { return packet.Key{A: e.A, B: e.B} }
+
+// Proto is the IP protocol of the entry's key.
+func (e *Entry) Proto() uint8 { return uint8(e.B >> 32) }
+
+// Fill makes e the entry that turns packets of key k into packets of key n.
+func (e *Entry) Fill(k, n packet.Key) {
+	*e = Entry{A: k.A, B: k.B, Rewrite: packet.MakeRewrite(k, n), Pseudo: packet.PseudoSum(k.A, uint8(k.B>>32))}
+}

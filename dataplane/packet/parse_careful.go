@@ -1,0 +1,3 @@
+package packet
+
+func parseCareful(p *Packet, x *Index) {}

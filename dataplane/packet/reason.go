@@ -1,0 +1,144 @@
+package packet
+
+// Reason names why a packet ended as it did. Each packet is counted under exactly one; the name's first word is its verdict.
+type Reason uint8
+
+// The order is the order in which counters are shown.
+const (
+	NoReason Reason = iota
+
+	ForwardFlow
+	ForwardNewFlow
+	ForwardICMPError
+	ForwardFromKernel
+	ReplyARP
+	ReplyICMPEcho
+
+	PuntARP
+	PuntIPv6
+	PuntNotIP
+	PuntGroup
+	PuntLocal
+	PuntFragment
+	PuntOptions
+
+	HeldNeighbor
+
+	DropTruncated
+	DropBadIPHeader
+	DropBadIPChecksum
+	DropBadL4Header
+	DropBadARP
+	DropBadICMP
+	DropTTLExpired
+	DropFragment
+	DropOptions
+	DropNotOurMAC
+	DropNotForUs
+	DropARPDisabled
+	DropICMPDisabled
+	DropICMPUnhandled
+	DropICMPNoFlow
+	DropNoVserver
+	DropNoServiceUp
+	DropNoFlow
+	DropFlowTableFull
+	DropPortPoolExhausted
+	DropTupleInUse
+	DropPartialChecksum
+	DropNoRoute
+	DropNeighborUnresolved
+	DropHoldFull
+	DropPuntLimit
+	DropFrameTooLong
+	DropTxFull
+
+	// Reasons is their number, for arrays of counters.
+	Reasons
+)
+
+type reasonText struct{ name, help string }
+
+var reasonTexts = [Reasons]reasonText{
+	NoReason: {"undecided", "Packets that no stage decided about: this should stay 0."},
+
+	ForwardFlow:       {"forward-flow", "Packets of known flows, translated and sent on."},
+	ForwardNewFlow:    {"forward-new-flow", "First packets of new flows, balanced to a service and sent on."},
+	ForwardICMPError:  {"forward-icmp-error", "ICMP errors about a flow, translated and sent to the flow's other side."},
+	ForwardFromKernel: {"forward-from-kernel", "Packets that this appliance's own kernel sent, passed to the network."},
+	ReplyARP:          {"reply-arp", "ARP requests for virtual addresses, answered."},
+	ReplyICMPEcho:     {"reply-icmp-echo", "Pings to virtual addresses, answered."},
+
+	PuntARP:      {"punt-arp", "ARP packets given to the kernel."},
+	PuntIPv6:     {"punt-ipv6", "IPv6 packets given to the kernel."},
+	PuntNotIP:    {"punt-not-ip", "Frames that are neither IP nor ARP, or carry two VLAN tags, given to the kernel."},
+	PuntGroup:    {"punt-multicast", "IPv4 multicast and broadcast packets given to the kernel."},
+	PuntLocal:    {"punt-local", "Packets to the appliance's own addresses that belong to no flow, given to the kernel."},
+	PuntFragment: {"punt-fragment", "IPv4 fragments to the appliance's own addresses, given to the kernel."},
+	PuntOptions:  {"punt-ip-options", "Packets with IP options to the appliance's own addresses, given to the kernel."},
+
+	HeldNeighbor: {"held-neighbor", "Packets kept for a moment until the MAC address of their next hop is known."},
+
+	DropTruncated:          {"drop-truncated", "Frames too short for the headers that they announce."},
+	DropBadIPHeader:        {"drop-bad-ip-header", "IPv4 packets whose version, header length or total length cannot be true."},
+	DropBadIPChecksum:      {"drop-bad-ip-checksum", "IPv4 packets whose header checksum is wrong."},
+	DropBadL4Header:        {"drop-bad-l4-header", "TCP or UDP packets whose header or length field does not fit the packet."},
+	DropBadARP:             {"drop-bad-arp", "ARP packets that are not for IPv4 over Ethernet or are cut short."},
+	DropBadICMP:            {"drop-bad-icmp", "ICMP packets that are cut short or whose checksum is wrong."},
+	DropTTLExpired:         {"drop-ttl-expired", "Packets to be forwarded whose time to live has run out: look for a routing loop."},
+	DropFragment:           {"drop-fragment", "IPv4 fragments to virtual addresses: lower the sender's MTU or let it discover the path MTU."},
+	DropOptions:            {"drop-ip-options", "Packets with IP options to virtual addresses."},
+	DropNotOurMAC:          {"drop-not-our-mac", "Frames flooded by a switch: their destination MAC address is not this port's."},
+	DropNotForUs:           {"drop-not-for-us", "Packets to an address that this appliance does not own."},
+	DropARPDisabled:        {"drop-arp-disabled", "ARP requests for an address with ARP disabled (ns ip -arp)."},
+	DropICMPDisabled:       {"drop-icmp-disabled", "Pings to an address with ICMP disabled (ns ip -icmp)."},
+	DropICMPUnhandled:      {"drop-icmp-unhandled", "ICMP packets to virtual addresses that are neither pings nor errors about a flow."},
+	DropICMPNoFlow:         {"drop-icmp-no-flow", "ICMP errors about a flow that is not known (any more)."},
+	DropNoVserver:          {"drop-no-vserver", "Packets to a virtual address on a port or protocol that has no enabled virtual server."},
+	DropNoServiceUp:        {"drop-no-service-up", "New connections to a virtual server none of whose services is UP."},
+	DropNoFlow:             {"drop-no-flow", "TCP packets to a virtual server that neither belong to a flow nor open one."},
+	DropFlowTableFull:      {"drop-flow-table-full", "New connections refused because the flow table is full: raise flows in dataplane.yaml."},
+	DropPortPoolExhausted:  {"drop-port-pool-exhausted", "New connections refused because no source port toward the service is free: add a SNIP."},
+	DropTupleInUse:         {"drop-tuple-in-use", "New connections refused because their addresses and ports toward the service are in use by another flow."},
+	DropPartialChecksum:    {"drop-partial-checksum", "Packets with an unfinished checksum that could not be completed: switch tx offload off at the sender (ethtool -K)."},
+	DropNoRoute:            {"drop-no-route", "Packets whose destination has no route."},
+	DropNeighborUnresolved: {"drop-neighbor-unresolved", "Packets whose next hop did not answer ARP in time."},
+	DropHoldFull:           {"drop-hold-full", "Packets for which no place was left while the MAC address of their next hop was being asked for."},
+	DropPuntLimit:          {"drop-punt-limit", "Packets for the kernel beyond the rate that protects it."},
+	DropFrameTooLong:       {"drop-frame-too-long", "Packets longer than the outgoing port's MTU."},
+	DropTxFull:             {"drop-tx-full", "Packets that the outgoing port did not take."},
+}
+
+// Name is the counter's name, e.g. "drop-no-vserver".
+func (r Reason) Name() string {
+	if r >= Reasons {
+		return "unknown"
+	}
+	return reasonTexts[r].name
+}
+
+// String is Name.
+func (r Reason) String() string { return r.Name() }
+
+// Help is one sentence for the operator.
+func (r Reason) Help() string {
+	if r >= Reasons {
+		return ""
+	}
+	return reasonTexts[r].help
+}
+
+// Verdict is the verdict that a packet of this reason has.
+func (r Reason) Verdict() Verdict {
+	switch {
+	case r == NoReason || r >= Reasons:
+		return Undecided
+	case r < PuntARP:
+		return Transmit
+	case r < HeldNeighbor:
+		return Punt
+	case r == HeldNeighbor:
+		return Held
+	}
+	return Drop
+}
