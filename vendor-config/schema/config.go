@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -115,3 +116,42 @@ func Get[T any](c *Config, key ...string) *T {
 
 // Put adds or replaces a row of type T.
 func Put[T any](c *Config, row *T) { c.Put(Of[T](), row) }
+
+// Each yields the rows of o in order of creation; they must not be written to.
+func (c *Config) Each(o *Object) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		t := c.tables[o]
+		if t == nil {
+			return
+		}
+		for _, k := range t.order {
+			if !yield(t.byKey[k]) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of rows of o.
+func (c *Config) Len(o *Object) int {
+	if t := c.tables[o]; t != nil {
+		return len(t.order)
+	}
+	return 0
+}
+
+// Equal tells whether two configurations have the same rows in the same order.
+func (c *Config) Equal(d *Config) bool {
+	for _, o := range objects {
+		if c.Len(o) != d.Len(o) {
+			return false
+		}
+		a, b := c.Rows(o), d.Rows(o)
+		for i := range a {
+			if !reflect.DeepEqual(a[i], b[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}

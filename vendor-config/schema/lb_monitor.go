@@ -1,16 +1,19 @@
 package schema
 
-import "net/netip"
+import (
+	"net/netip"
+	"sync"
+)
 
 // LBMonitor is a health check. The key is the name; set, unset and rm take the type as second word as well.
 type LBMonitor struct {
-	Name            string     `cli:"monitorName" key:"1" max:"127" help:"Name of the monitor"`
-	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" enum:"PING,TCP,HTTP" later:"TCP-ECV,HTTP-ECV,UDP-ECV,DNS,FTP,LDNS-PING,LDNS-TCP,LDNS-DNS,RADIUS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,SMTP,SNMP,NNTP,MYSQL,MYSQL-ECV,MSSQL-ECV,ORACLE-ECV,LDAP,POP3,DNS-TCP,RTSP,ARP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
-	RespCode        string     `cli:"respCode" def:"200" help:"HTTP: status codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
-	HTTPRequest     string     `cli:"httpRequest" def:"HEAD /" max:"255" help:"HTTP: method and path of the request"`
+	Name            string     `cli:"monitorName" key:"1" max:"127" syntax:"name" help:"Name of the monitor"`
+	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP" later:"TCP-ECV,HTTP-ECV,UDP-ECV,DNS,FTP,LDNS-PING,LDNS-TCP,LDNS-DNS,RADIUS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,SMTP,SNMP,NNTP,MYSQL,MYSQL-ECV,MSSQL-ECV,ORACLE-ECV,LDAP,POP3,DNS-TCP,RTSP,ARP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
+	RespCode        string     `cli:"respCode" many:"yes" syntax:"codes" def:"200" max:"255" help:"HTTP: status codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
+	HTTPRequest     string     `cli:"httpRequest" def:"HEAD /" max:"255" syntax:"request" help:"HTTP: method and path of the request, quoted"`
 	Interval        uint32     `cli:"interval" def:"5" min:"1" max:"20940" unit:"interval-unit" help:"Time between two probes"`
 	IntervalUnit    string     `cli:"intervalUnit" after:"interval" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of interval"`
-	RespTimeout     uint32     `cli:"resptimeout" def:"2" min:"1" max:"20939" unit:"resp-timeout-unit" help:"Time after which a probe without an answer has failed"`
+	RespTimeout     uint32     `cli:"resptimeout" def:"2" min:"1" max:"20939" unit:"resp-timeout-unit" help:"Time after which a probe without an answer has failed; less than interval"`
 	RespTimeoutUnit string     `cli:"resptimeoutUnit" after:"resptimeout" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of resptimeout"`
 	Retries         uint32     `cli:"retries" def:"3" min:"1" max:"127" help:"Failed probes in a row after which the service is DOWN"`
 	SuccessRetries  uint32     `cli:"successRetries" def:"1" min:"1" max:"32" help:"Good probes in a row after which the service is UP again"`
@@ -23,4 +26,39 @@ type LBMonitor struct {
 
 func init() {
 	register[LBMonitor]("lb monitor", "lb-monitor", "add set unset rm show", "Health check of services", true)
+	unbuilt[LBMonitor]("action=DOWN rtspRequest customHeaders maxForwards=1 sipMethod sipURI sipregURI send recv query queryType scriptName " +
+		"scriptArgs dispatcherIP dispatcherPort userName password secondaryPassword logonpointName lasVersion radKey radNASid " +
+		"LRTM=DISABLED deviation=0 resptimeoutThresh=0 failureRetries=0 alertRetries=0 reverse=NO transparent=NO ipTunnel=NO tos=NO tosId " +
+		"secure=NO validateCred=NO domain IPAddress group fileName baseDN bindDN filter attribute database oracleSid sqlQuery evalRule " +
+		"snmpOID snmpCommunity snmpThreshold snmpVersion metricTable application sitePath storename netProfile originHost originRealm " +
+		"hostIPAddress vendorId productName kcdAccount storedb=DISABLED trofscode trofsstring sslProfile")
+}
+
+// BuiltinMonitors are the monitors that are always there. They are not rows, are never written and cannot be changed.
+var BuiltinMonitors = sync.OnceValue(func() []*LBMonitor {
+	var all []*LBMonitor
+	for _, b := range [][2]string{{"ping-default", "PING"}, {"tcp-default", "TCP"}, {"ping", "PING"}, {"tcp", "TCP"}, {"http", "HTTP"}} {
+		m := Of[LBMonitor]().Fresh().(*LBMonitor)
+		m.Name, m.Type = b[0], b[1]
+		all = append(all, m)
+	}
+	return all
+})
+
+// MonitorNamed finds a monitor, configured or built in, or nil.
+func MonitorNamed(c *Config, name string) *LBMonitor {
+	for _, m := range BuiltinMonitors() {
+		if m.Name == name {
+			return m
+		}
+	}
+	return Get[LBMonitor](c, name)
+}
+
+// DefaultMonitor is the name of the monitor that a service of the type has while none is bound.
+func DefaultMonitor(serviceType string) string {
+	if serviceType == "HTTP" || serviceType == "TCP" {
+		return "tcp-default"
+	}
+	return "ping-default"
 }

@@ -6,7 +6,7 @@ import "net/netip"
 type NSIP struct {
 	IPAddress netip.Addr `cli:"IPAddress" key:"1" help:"IPv4 address"`
 	Netmask   netip.Addr `cli:"netmask" pos:"2" required:"yes" help:"Subnet mask, e.g. 255.255.255.0"`
-	Type      string     `cli:"type" enum:"SNIP,VIP,NSIP" later:"GSLBsiteIP,CLIP,LSN" def:"SNIP" fixed:"yes" only:"add,show" help:"What the address is for; MIP is accepted and means SNIP"`
+	Type      string     `cli:"type" enum:"SNIP,VIP,NSIP" alias:"MIP=SNIP" later:"GSLBsiteIP,CLIP,LSN" def:"SNIP" fixed:"yes" only:"add,show" help:"What the address is for; MIP is accepted and means SNIP"`
 	ARP       string     `cli:"arp" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Answer ARP requests for the address"`
 	ICMP      string     `cli:"icmp" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Answer ICMP echo requests to the address"`
 	VServer   string     `cli:"vServer" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Allow vservers on the address"`
@@ -15,4 +15,7 @@ type NSIP struct {
 
 func init() {
 	register[NSIP]("ns ip", "ns-ip", "add set unset rm enable disable show", "IP address owned by the appliance", true)
+	unbuilt[NSIP]("telnet=DISABLED ftp=DISABLED gui=DISABLED ssh=DISABLED snmp=DISABLED mgmtAccess=DISABLED restrictAccess=DISABLED " +
+		"dynamicRouting=DISABLED hostRoute=DISABLED networkRoute=DISABLED tag=0 hostRtGw metric=0 vserverRHILevel vserverRHIMode " +
+		"ospfLSAType ospfArea vrID icmpResponse=NONE arpResponse=NONE ownerNode ownerDownResponse=YES td=0")
 }

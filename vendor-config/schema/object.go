@@ -6,7 +6,6 @@ package schema
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -20,8 +19,10 @@ import (
 //	keyword:"yes"     this key is typed as -keyword value, not as a positional
 //	pos:"2"           positional of `add` after the keys, in this order
 //	def:"5"           default; a field at its default is left out when written back (unless always)
+//	defby:"serviceType HTTP=180 TCP=9000"  the default depends on another field; it is filled in by `add` and `unset`
 //	always:"yes"      written back even at its default, as device-saved files do
 //	enum:"A,B"        allowed values, canonical spelling
+//	alias:"MIP=SNIP"  accepted spellings of a value
 //	later:"C,D"       known values (or "*": the whole argument) that this version refuses by name
 //	min:"1" max:"9"   range of a number; max is the greatest length of a string
 //	any:"0"           `*` is accepted and means this number (or the address 0.0.0.0)
@@ -30,6 +31,9 @@ import (
 //	fixed:"yes"       cannot be changed by `set` after `add`
 //	required:"yes"    must be given to `add`
 //	only:"add,set"    verbs that take the argument (all when left out)
+//	also:"set,rm"     verbs besides add that take this positional, where it is optional and must agree with the row
+//	many:"yes"        keyword takes values up to the next keyword: several rows when it is a key, else joined by spaces
+//	syntax:"name"     form of a string: see syntaxes
 //	after:"interval"  optional second value behind that keyword (e.g. `-interval 5 SEC`)
 //	flag:"yes"        keyword without a value
 //	help:"..."        one sentence
@@ -41,6 +45,8 @@ type Object struct {
 	Rows   bool // configuration rows; false: operational command only
 	Type   reflect.Type
 	Fields []*Field
+	// Unbuilt are known arguments that this version does not build, each with the values that are accepted and dropped.
+	Unbuilt map[string][]string
 }
 
 // Field describes one argument.
@@ -49,7 +55,12 @@ type Field struct {
 	CLI, YANG, Help    string
 	Default            string
 	HasDefault, Always bool
-	Enum, Later, Only  []string
+	DefaultBy          string // the field that decides the default
+	defaults           map[string]string
+	Enum, Later        []string
+	Only, Also         []string
+	Alias              map[string]string
+	Syntax             string
 	Min, Max           uint64
 	HasMin, HasMax     bool
 	Any                string
@@ -57,6 +68,7 @@ type Field struct {
 	Key, Pos           int
 	Fixed, Required    bool
 	Flag, Keyword      bool
+	Many               bool
 	Type               reflect.Type
 }
 
@@ -99,6 +111,9 @@ func (o *Object) Field(cli string) *Field {
 	return nil
 }
 
+// Takes tells whether the argument may be given with the verb, as far as its tag only says.
+func (f *Field) Takes(verb string) bool { return len(f.Only) == 0 || slices.Contains(f.Only, verb) }
+
 var objects []*Object
 
 // fileOrder is the order in which objects are written, as device-saved files have it.
@@ -113,6 +128,13 @@ var Objects = sync.OnceValue(func() []*Object {
 			return i
 		}
 		return len(fileOrder)
+	}
+	for _, o := range objects {
+		for _, f := range o.Fields {
+			if f.Ref != "" && Find(f.Ref) == nil {
+				panic("schema: object " + o.YANG + ": field " + f.CLI + " refers to " + f.Ref + ", which does not exist")
+			}
+		}
 	}
 	slices.SortStableFunc(sorted, func(a, b *Object) int { return place(a) - place(b) })
 	return sorted
@@ -137,63 +159,4 @@ func Of[T any]() *Object {
 		}
 	}
 	panic("schema: no object of type " + t.String())
-}
-
-func register[T any](words, yang, verbs, help string, rows bool) {
-	o := &Object{Words: strings.Fields(words), YANG: yang, Verbs: strings.Fields(verbs), Help: help, Rows: rows, Type: reflect.TypeFor[T]()}
-	for i := range o.Type.NumField() {
-		o.Fields = append(o.Fields, field(i, o.Type.Field(i)))
-	}
-	objects = append(objects, o)
-}
-
-func field(i int, sf reflect.StructField) *Field {
-	get := func(k string) string { return sf.Tag.Get(k) }
-	list := func(k string) []string {
-		if get(k) == "" {
-			return nil
-		}
-		return strings.Split(get(k), ",")
-	}
-	num := func(k string) (uint64, bool) {
-		if get(k) == "" {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(get(k), 10, 64)
-		if err != nil {
-			panic("schema: field " + sf.Name + ": tag " + k + " is no number")
-		}
-		return n, true
-	}
-	f := &Field{Index: i, CLI: get("cli"), Help: get("help"), Enum: list("enum"), Later: list("later"), Only: list("only"),
-		Any: get("any"), Unit: get("unit"), Ref: get("ref"), After: get("after"), Always: get("always") != "",
-		Fixed: get("fixed") != "", Required: get("required") != "", Flag: get("flag") != "", Keyword: get("keyword") != "", Type: sf.Type}
-	f.YANG = kebab(sf.Name)
-	f.Default, f.HasDefault = sf.Tag.Lookup("def")
-	f.Min, f.HasMin = num("min")
-	f.Max, f.HasMax = num("max")
-	k, _ := num("key")
-	p, _ := num("pos")
-	f.Key, f.Pos = int(k), int(p)
-	if f.CLI == "" || f.Help == "" {
-		panic("schema: field " + sf.Name + " needs the tags cli and help")
-	}
-	return f
-}
-
-// kebab turns a Go name into a YANG name: LBMethod -> lb-method.
-func kebab(s string) string {
-	upper := func(c byte) bool { return c >= 'A' && c <= 'Z' }
-	var b []byte
-	for i := range len(s) {
-		c := s[i]
-		if upper(c) {
-			if i > 0 && (!upper(s[i-1]) || i+1 < len(s) && !upper(s[i+1])) {
-				b = append(b, '-')
-			}
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
-	}
-	return string(b)
 }

@@ -12,4 +12,5 @@ type Route struct {
 
 func init() {
 	register[Route]("route", "route", "add set unset rm show", "Static route", true)
+	unbuilt[Route]("cost=0 weight=1 advertise=DISABLED protocol msr=DISABLED monitor ownerGroup=DEFAULT_NG td=0")
 }

@@ -13,6 +13,8 @@ type (
 	RunningConfig struct{}
 	// NSConf is what was saved.
 	NSConf struct{}
+	// SavedConfig is the same by its other name.
+	SavedConfig struct{}
 	// Version is the version of the software.
 	Version struct{}
 	// Hardware is what the appliance runs on.
@@ -27,6 +29,18 @@ type (
 	}
 	// NS is the appliance as a whole.
 	NS struct{}
+	// NSFeature switches features. What is built is always on, so enabling it asks for nothing.
+	NSFeature struct {
+		Feature string `cli:"feature" pos:"1" many:"yes" required:"yes" enum:"LB" later:"WL,SP,CS,CR,CMP,SSL,GSLB,CF,IC,SSLVPN,AAA,OSPF,RIP,BGP,REWRITE,IPv6PT,AppFw,RESPONDER,push,AppFlow,CloudBridge,ISIS,CH,AppQoE,ContentAccelerator,FEO,LSN,RDPProxy,Rep,VideoOptimization,ForwardProxy,SSLInterception,AdaptiveTCP,CQA,CI,Bot,APIGateway" help:"Feature by its acronym"`
+	}
+	// NSMode switches modes of packet forwarding. What is built is always on.
+	NSMode struct {
+		Mode string `cli:"mode" pos:"1" many:"yes" required:"yes" enum:"USNIP" later:"FR,L2,USIP,CKA,TCPB,MBF,Edge,L3,PMTUD,MediaClassification,SRADV,DRADV,IRADV,SRADV6,DRADV6,BridgeBPDUs,ULFD,single_ip" help:"Mode by its acronym"`
+	}
+	// CLIPrompt is the prompt of this session.
+	CLIPrompt struct {
+		Prompt string `cli:"promptString" pos:"1" required:"yes" only:"set" max:"63" help:"Prompt; %u user, %h host name, %T time, %d date, %! number of the command"`
+	}
 	// CLIMode is how this session prints.
 	CLIMode struct {
 		Page    string `cli:"page" enum:"ON,OFF" help:"Stop after each screen"`
@@ -38,11 +52,18 @@ type (
 func init() {
 	register[NSConfig]("ns config", "ns-config", "save clear", "The whole configuration", false)
 	register[RunningConfig]("ns runningConfig", "ns-running-config", "show", "Configuration in force", false)
+	register[SavedConfig]("ns savedConfig", "ns-saved-config", "show", "Saved configuration", false)
 	register[NSConf]("ns ns.conf", "ns-conf", "show", "Saved configuration", false)
 	register[Version]("version", "version", "show", "Version of the software", false)
 	register[Hardware]("hardware", "hardware", "show", "What the appliance runs on", false)
 	register[ARP]("arp", "arp", "show", "Neighbors and their link addresses", false)
 	register[Interface]("interface", "interface", "show", "Ports of the appliance", false)
 	register[NS]("ns", "ns", "stat", "Packets, verdicts and drops of the appliance", false)
-	register[CLIMode]("cli mode", "cli-mode", "set show", "How this session prints", false)
+	register[CLIMode]("cli mode", "cli-mode", "set unset show", "How this session prints", false)
+	unbuilt[CLIMode]("total=OFF disabledFeatureAction=NONE|ALLOW regex=ON")
+	unbuilt[NSConfig]("RBAconfig=YES config1 config2 outtype template ignoreDeviceSpecific")
+	unbuilt[RunningConfig]("withDefaults")
+	register[CLIPrompt]("cli prompt", "cli-prompt", "set clear show", "Prompt of this session", false)
+	register[NSFeature]("ns feature", "ns-feature", "enable", "Features of the appliance", false)
+	register[NSMode]("ns mode", "ns-mode", "enable", "Modes of packet forwarding", false)
 }

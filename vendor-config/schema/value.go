@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -30,7 +29,7 @@ func (f *Field) Text(v reflect.Value) string {
 func (f *Field) Set(v reflect.Value, s string) error {
 	fv := v.Field(f.Index)
 	if len(f.Later) == 1 && f.Later[0] == "*" {
-		return fmt.Errorf("Feature not supported in this release [%s]", f.CLI)
+		return Refuse(NotSupported, f.CLI)
 	}
 	if s == "*" && f.Any != "" {
 		s = f.Any
@@ -39,27 +38,43 @@ func (f *Field) Set(v reflect.Value, s string) error {
 	case len(f.Enum) > 0:
 		return f.setEnum(fv, s)
 	case f.Type == addrType:
+		if s == "*" {
+			return Refuse(NotSupported, f.CLI, s)
+		}
 		a, err := netip.ParseAddr(s)
 		if err != nil || !a.Is4() {
-			return fmt.Errorf("Invalid IP address [%s, %s]", f.CLI, s)
+			return Refuse(BadAddress, f.CLI, s)
 		}
 		fv.Set(reflect.ValueOf(a))
 	case f.Type.Kind() == reflect.String:
-		if f.HasMax && uint64(len(s)) > f.Max {
-			return fmt.Errorf("String length exceeds maximum [%s, %d]", f.CLI, f.Max)
-		}
-		fv.SetString(s)
+		return f.setText(fv, s)
 	default:
 		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			return fmt.Errorf("Expected a positive integer argument [%s, %s]", f.CLI, s)
-		}
 		lo, hi := f.Bounds()
-		if n < lo || n > hi {
-			return fmt.Errorf("Argument value out of range [%s, %d, %d]", f.CLI, lo, hi)
+		if err != nil && strings.Trim(s, "0123456789") != "" || s == "" {
+			return Refuse(BadNumber, f.CLI, s)
+		}
+		if err != nil || n < lo || n > hi {
+			return Refuse(OutOfRange, f.CLI, strconv.FormatUint(lo, 10), strconv.FormatUint(hi, 10)).Because(s + " was given")
 		}
 		fv.SetUint(n)
 	}
+	return nil
+}
+
+func (f *Field) setText(fv reflect.Value, s string) error {
+	if f.HasMax && uint64(len(s)) > f.Max {
+		return Refuse(TooLong, f.CLI, strconv.FormatUint(f.Max, 10))
+	}
+	if fault := textFault(s); fault != "" {
+		return Refuse(BadValue, f.CLI, s).Because(fault)
+	}
+	if check := syntaxes[f.Syntax]; check != nil {
+		if fault := check(s); fault != "" {
+			return Refuse(BadValue, f.CLI, s).Because(fault)
+		}
+	}
+	fv.SetString(s)
 	return nil
 }
 
@@ -73,6 +88,11 @@ func (f *Field) Bounds() (lo, hi uint64) {
 }
 
 func (f *Field) setEnum(fv reflect.Value, s string) error {
+	for from, to := range f.Alias {
+		if strings.EqualFold(from, s) {
+			s = to
+		}
+	}
 	for _, e := range f.Enum {
 		if strings.EqualFold(e, s) {
 			fv.SetString(e)
@@ -80,12 +100,12 @@ func (f *Field) setEnum(fv reflect.Value, s string) error {
 		}
 	}
 	if slices.ContainsFunc(f.Later, func(l string) bool { return strings.EqualFold(l, s) }) {
-		return fmt.Errorf("Feature not supported in this release [%s, %s]", f.CLI, s)
+		return Refuse(NotSupported, f.CLI, s)
 	}
-	return fmt.Errorf("Invalid value [%s, %s]", f.CLI, s)
+	return Refuse(BadValue, f.CLI, s).Because("it is one of " + strings.Join(f.Enum, " "))
 }
 
-// Fresh returns a pointer to a new row of o with every default set.
+// Fresh returns a pointer to a new row of o with every default set, except defaults that depend on another field.
 func (o *Object) Fresh() any {
 	p := reflect.New(o.Type)
 	for _, f := range o.Fields {
@@ -96,4 +116,20 @@ func (o *Object) Fresh() any {
 		}
 	}
 	return p.Interface()
+}
+
+// Reset gives the field of the row v its default, which may depend on another field, or its zero value.
+func (f *Field) Reset(o *Object, v reflect.Value) {
+	d := f.DefaultIn(o, v)
+	if d == "" || f.Set(v, d) != nil {
+		v.Field(f.Index).SetZero()
+	}
+}
+
+// DefaultIn is the field's default in the row v, "" when there is none.
+func (f *Field) DefaultIn(o *Object, v reflect.Value) string {
+	if f.DefaultBy != "" {
+		return f.defaults[o.Field(f.DefaultBy).Text(v)]
+	}
+	return f.Default
 }

@@ -1,0 +1,83 @@
+package schema
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// syntaxes are the forms of text that a string field may ask for with the tag syntax. Each returns what is wrong, or "".
+var syntaxes = map[string]func(string) string{
+	"name":    nameFault,
+	"codes":   codesFault,
+	"request": requestFault,
+	"ifnum":   ifnumFault,
+}
+
+// nameFault: names begin with an ASCII letter, digit or underscore; then letters, digits and _ # . space : @ = -
+func nameFault(s string) string {
+	if s == "" {
+		return "a name has at least one character"
+	}
+	for i := range len(s) {
+		c := s[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+		if !plain && (i == 0 || !strings.ContainsRune("#. :@=-", rune(c))) {
+			return "a name begins with a letter, digit or _ and goes on with letters, digits and _ # . space : @ = -"
+		}
+	}
+	return ""
+}
+
+// codesFault: HTTP status codes 100-999 and ranges of them, separated by one space.
+func codesFault(s string) string {
+	for _, part := range strings.Split(s, " ") {
+		low, high, isRange := strings.Cut(part, "-")
+		a, errA := strconv.ParseUint(low, 10, 16)
+		b, errB := a, error(nil)
+		if isRange {
+			b, errB = strconv.ParseUint(high, 10, 16)
+		}
+		if errA != nil || errB != nil || len(low) != 3 || a < 100 || b > 999 || a > b {
+			return "status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"
+		}
+	}
+	return ""
+}
+
+// requestFault: a method and a path, e.g. "HEAD /".
+func requestFault(s string) string {
+	method, path, ok := strings.Cut(s, " ")
+	if !ok || method == "" || !strings.HasPrefix(path, "/") || strings.Contains(path, " ") {
+		return `a request is a method and a path, e.g. "HEAD /"`
+	}
+	for _, c := range method {
+		if c < 'A' || c > 'Z' {
+			return "the method is in capital letters, e.g. GET"
+		}
+	}
+	return ""
+}
+
+// ifnumFault: ports are named C/U.
+func ifnumFault(s string) string {
+	c, u, ok := strings.Cut(s, "/")
+	digits := func(s string) bool { return s != "" && len(s) <= 3 && strings.Trim(s, "0123456789") == "" }
+	if !ok || !digits(c) || !digits(u) {
+		return "a port is named like 1/1"
+	}
+	return ""
+}
+
+// textFault: no string of the configuration holds control characters, or it could break out of a line or a request.
+func textFault(s string) string {
+	if !utf8.ValidString(s) {
+		return "the text is not UTF-8"
+	}
+	for _, c := range s {
+		if c < ' ' || c == 0x7f {
+			return "the text has a control character"
+		}
+	}
+	return ""
+}
