@@ -1,6 +1,14 @@
 // Package engine is the one owner of configuration and observed state. Commands enter by Commit, news by Observe;
 // both are compiled and what has changed is handed to the kernel's side (Host), the monitors (Prober) and the
 // dataplane. It holds no rule of its own about what tables look like: that is compile's.
+//
+// Three locks, always taken in this order:
+//
+//	commits  one change of the configuration at a time, from the copy to the last step
+//	wire     one Apply at a time; guards the connection and what the dataplane was last told
+//	mu       the present configuration and state; held for moments, never across a call that can wait
+//
+// Observe takes mu only, so that no monitor ever waits for a dataplane that hangs.
 package engine
 
 import (
@@ -8,6 +16,8 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"sluice/dataplane/api"
@@ -36,20 +46,25 @@ type Dataplane interface {
 	io.Closer
 }
 
-// Options are what an engine needs. Dial and Log may be nil only in tests.
+// Options are what an engine needs.
 type Options struct {
 	Ports  []compile.Port                               // by index, as in the dataplane's settings
 	Host   Host                                         // kernel's side
 	Prober Prober                                       // monitors
 	Dial   func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
 	Log    *slog.Logger                                 // audit and faults
-	Now    func() time.Time                             // clock; time.Now when nil
+
+	Check     func(*schema.Config) error // of a configuration as a whole; nil accepts all
+	Elsewhere func() []netip.Addr        // addresses of kernel devices that are no twins; may be nil
+	Now       func() time.Time           // time.Now when nil
+	Patience  time.Duration              // with the dataplane and the kernel, per call; 5 s when 0
+	Retry     time.Duration              // between two attempts to reach the dataplane; 100 ms when 0
 }
 
 // Author is who asks for a change, for the audit line.
 type Author struct {
 	User   string
-	Source string // where from, e.g. "ssh 192.168.77.2"
+	Source string // where from, e.g. "192.168.77.2:40022"
 	Line   string // the command as typed, or what stands for it
 }
 
@@ -62,29 +77,112 @@ type Result struct {
 // Engine owns configuration and state.
 type Engine struct {
 	opt Options
+
+	commits sync.Mutex
+	plan    compile.HostPlan // last applied, or last tried when untidy
+	untidy  bool             // the kernel's side is not as planned
+
+	link atomic.Pointer[link] // nil: not connected; written under wire
+	wire struct {
+		sync.Mutex
+		sent     api.Tables // what the dataplane has; a nil part is not known
+		everSent bool       // some dataplane has tables of this engine
+	}
+
+	mu    sync.Mutex
+	cur   *version
+	state *compile.State
+
+	health, neighbors chan struct{} // there is news to send
+
+	samples samples
 }
 
+// version is one published configuration.
+type version struct {
+	number uint64
+	config *schema.Config
+	index  *compile.Index
+	probes map[watch]compile.Probe
+	at     time.Time
+	by     string
+}
+
+// watch names a probe.
+type watch struct{ service, monitor string }
+
 // New returns an engine with an empty configuration. Run must be called for it to talk to the dataplane.
-func New(opt Options) *Engine { return &Engine{opt: opt} }
+func New(opt Options) *Engine {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Patience == 0 {
+		opt.Patience = 5 * time.Second
+	}
+	if opt.Retry == 0 {
+		opt.Retry = 100 * time.Millisecond
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1)}
+	c := schema.New()
+	e.cur = &version{config: c, index: compile.NewIndex(c), at: opt.Now()}
+	e.state = &compile.State{Ports: opt.Ports, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
+	return e
+}
 
-// Run keeps the connection to the dataplane until ctx ends.
-func (e *Engine) Run(ctx context.Context) error { return nil }
+// now is the present configuration and state, which belong together.
+func (e *Engine) now() (*version, *compile.State) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cur, e.state
+}
 
-// Commit changes the configuration: all or nothing. change works on a copy; if it or any later step fails nothing has
-// changed and the error says which object is at fault.
-func (e *Engine) Commit(who Author, change func(*schema.Config) error) (Result, error) {
-	return Result{}, nil
+// Config is the running configuration.
+func (e *Engine) Config() *schema.Config {
+	v, _ := e.now()
+	return v.config
+}
+
+// State is what has been observed. It must not be written to.
+func (e *Engine) State() *compile.State {
+	_, s := e.now()
+	return s
+}
+
+// Snapshot is configuration and state of one moment and the number of the configuration with who made it and when.
+func (e *Engine) Snapshot() (c *schema.Config, s *compile.State, number uint64, by string, at time.Time) {
+	v, st := e.now()
+	return v.config, st, v.number, v.by, v.at
 }
 
 // Observe changes the observed state. It returns once the change is recorded and never waits for the dataplane, which
-// hears of it at once (health) or within 10 ms (neighbors). If change fails nothing has changed.
-func (e *Engine) Observe(change func(*compile.State) error) error { return nil }
+// hears of it at once (health) or within 10 ms (neighbors). If change fails nothing has changed. change must not call
+// the engine.
+func (e *Engine) Observe(change func(*compile.State) error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	next := e.state.Clone()
+	if err := change(next); err != nil {
+		return err
+	}
+	next.IDs, next.Ports, next.Elsewhere = e.state.IDs, e.state.Ports, e.state.Elsewhere
+	forget(e.cur, next)
+	if settle(e.cur, next, e.opt.Now()) {
+		poke(e.health)
+	}
+	if !sameNeighbors(e.state.Neighbors, next.Neighbors) {
+		poke(e.neighbors)
+	}
+	e.state = next
+	return nil
+}
 
-// Config is the running configuration.
-func (e *Engine) Config() *schema.Config { return nil }
-
-// State is what has been observed.
-func (e *Engine) State() *compile.State { return nil }
-
-// Stats reads the dataplane's counters.
-func (e *Engine) Stats(ctx context.Context) (*api.Stats, error) { return nil, nil }
+// poke raises a flag that is lowered by reading the channel.
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"sluice/dataplane/api"
+	"sluice/mgmt/compile"
+	"sluice/vendor-config/schema"
+)
+
+// Sentences that a successful change may come with.
+const (
+	warnNotConnected = "The dataplane is not connected; the change takes effect as soon as it is."
+	warnLost         = "The dataplane has not answered; the change takes effect as soon as it is connected again."
+)
+
+// Commit changes the configuration: all or nothing. change works on a copy; if it or any later step fails nothing has
+// changed and the error says which object is at fault. change must not call the engine.
+func (e *Engine) Commit(who Author, change func(*schema.Config) error) (Result, error) {
+	e.commits.Lock()
+	defer e.commits.Unlock()
+	r, err := e.commit(who, change, false)
+	e.audit(who, r, err)
+	return r, err
+}
+
+// Boot takes the startup configuration as it is. Unlike Commit it succeeds when the kernel's side cannot be set up,
+// which is tried again every second: the appliance must stay reachable.
+func (e *Engine) Boot(c *schema.Config) (Result, error) {
+	who := Author{User: "system", Source: "boot", Line: "startup configuration"}
+	e.commits.Lock()
+	defer e.commits.Unlock()
+	r, err := e.commit(who, func(to *schema.Config) error {
+		for _, o := range schema.Objects() {
+			for _, row := range c.Rows(o) {
+				to.Put(o, row)
+			}
+		}
+		return nil
+	}, true)
+	e.audit(who, r, err)
+	return r, err
+}
+
+// Check tells why a configuration could not be committed, without changing anything: the check of the whole, then
+// compilation on this appliance's ports.
+func (e *Engine) Check(c *schema.Config) error {
+	_, s := e.now()
+	_, _, err := e.compile(c, s)
+	return err
+}
+
+// compile checks and compiles c. The state that it returns has the numbers of c's objects.
+func (e *Engine) compile(c *schema.Config, now *compile.State) (*compile.State, *api.Tables, error) {
+	if e.opt.Check != nil {
+		if err := e.opt.Check(c); err != nil {
+			return nil, nil, err
+		}
+	}
+	s := now.Clone()
+	s.IDs = compile.AssignIDs(c, s.IDs)
+	if e.opt.Elsewhere != nil {
+		s.Elsewhere = e.opt.Elsewhere()
+	}
+	t, err := compile.Tables(c, s)
+	return s, t, err
+}
+
+func (e *Engine) commit(who Author, change func(*schema.Config) error, boot bool) (Result, error) {
+	prev, now := e.now()
+	c := prev.config.Clone()
+	if err := change(c); err != nil {
+		return Result{}, err
+	}
+	s, tables, err := e.compile(c, now)
+	if err != nil {
+		return Result{}, err
+	}
+	next := &version{number: prev.number + 1, config: c, index: compile.NewIndex(c), at: e.opt.Now(), by: who.User,
+		probes: map[watch]compile.Probe{}}
+	probes := compile.Probes(c, s)
+	for _, p := range probes {
+		next.probes[watch{p.Service, p.Monitor}] = p
+	}
+	r := Result{Version: next.number}
+	undo, err := e.applyHost(compile.Host(c, s))
+	if err != nil && !boot {
+		return Result{}, err
+	}
+	if err != nil {
+		r.Warnings = append(r.Warnings, err.Error())
+	}
+	warning, err := e.applyTables(prev, next, s, tables)
+	if err != nil {
+		undo()
+		return Result{}, err
+	}
+	if warning != "" && !boot {
+		r.Warnings = append(r.Warnings, warning)
+	}
+	e.opt.Prober.Set(probes)
+	return r, nil
+}
+
+// applyHost brings the kernel's side to the plan. undo brings back the plan before. The caller holds commits.
+func (e *Engine) applyHost(plan compile.HostPlan) (undo func(), err error) {
+	old, wasUntidy := e.plan, e.untidy
+	if !wasUntidy && reflect.DeepEqual(old, plan) {
+		return func() {}, nil
+	}
+	e.plan = plan
+	if err = e.tidy(); err == nil {
+		return func() {
+			e.plan = old
+			if err := e.tidy(); err != nil {
+				e.opt.Log.Error("the addresses and routes of the kernel cannot be brought back", "error", err)
+			}
+		}, nil
+	}
+	if !reflect.DeepEqual(old, compile.HostPlan{}) {
+		e.plan = old
+		if back := e.tidy(); back != nil {
+			e.opt.Log.Error("the addresses and routes of the kernel cannot be brought back", "error", back)
+		}
+	}
+	return func() {}, err
+}
+
+// tidy applies the plan to the kernel. The caller holds commits.
+func (e *Engine) tidy() error {
+	ctx, cancel := context.WithTimeout(context.Background(), e.opt.Patience)
+	defer cancel()
+	err := e.opt.Host.Apply(ctx, e.plan)
+	e.untidy = err != nil
+	return err
+}
+
+// applyTables gives the dataplane what is new and publishes the version, in one step as seen by every other sender.
+// The error is the dataplane's refusal; then nothing is published.
+func (e *Engine) applyTables(prev, next *version, compiled *compile.State, t *api.Tables) (warning string, err error) {
+	e.wire.Lock()
+	defer e.wire.Unlock()
+
+	// Monitors may have spoken since compilation, so health is worked out on what is known by now.
+	t.Health = compile.Health(next.index, e.arrange(prev, next, compiled, false))
+	t.Neighbors = nil // no command changes them
+	switch err := e.send(t); {
+	case err == nil && e.link.Load() == nil:
+		warning = warnNotConnected
+	case isRefusal(err):
+		return "", err
+	case err != nil:
+		warning = warnLost
+	}
+	e.arrange(prev, next, compiled, true)
+	poke(e.health) // for what monitors have said while the dataplane was busy
+	return warning, nil
+}
+
+// arrange prepares the present state for the next version, and publishes both when told to.
+func (e *Engine) arrange(prev, next *version, compiled *compile.State, publish bool) *compile.State {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.state.Clone()
+	s.IDs, s.Elsewhere = compiled.IDs, compiled.Elsewhere
+	carry(prev, next, s)
+	settle(next, s, next.at)
+	if publish {
+		e.cur, e.state = next, s
+	}
+	return s
+}
+
+// send applies the parts of t that differ from what the dataplane has. Without a connection it does nothing. The
+// caller holds wire. After an error that is no refusal the connection is given up.
+func (e *Engine) send(t *api.Tables) error {
+	l, w := e.link.Load(), &e.wire
+	if l == nil {
+		return nil
+	}
+	var diff api.Tables
+	if t.Config != nil && !sameBut(t.Config, w.sent.Config, func(c *api.Config) *uint64 { return &c.Version }) {
+		diff.Config = t.Config
+		diff.Config.Version = l.versions.config + 1
+	}
+	if t.FIB != nil && !sameBut(t.FIB, w.sent.FIB, func(f *api.FIB) *uint64 { return &f.Version }) {
+		diff.FIB = t.FIB
+		diff.FIB.Version = l.versions.fib + 1
+	}
+	if t.Health != nil && (w.sent.Health == nil || !slices.Equal(t.Health.Up, w.sent.Health.Up)) {
+		diff.Health = t.Health
+		diff.Health.Version = l.versions.health + 1
+	}
+	if t.Neighbors != nil && (w.sent.Neighbors == nil || !slices.Equal(t.Neighbors.Entries, w.sent.Neighbors.Entries)) {
+		diff.Neighbors = t.Neighbors
+		diff.Neighbors.Version = l.versions.neighbors + 1
+	}
+	if diff == (api.Tables{}) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, e.opt.Patience)
+	defer cancel()
+	if err := l.dp.Apply(ctx, &diff); err != nil {
+		if !isRefusal(err) {
+			e.opt.Log.Error("the dataplane has not taken new tables; connecting again", "error", err)
+			e.setLink(nil)
+			l.cancel()
+		}
+		return err
+	}
+	w.everSent = true
+	l.note(&w.sent, &diff)
+	return nil
+}
+
+// sameBut compares two parts without their versions.
+func sameBut[T any](a, b *T, version func(*T) *uint64) bool {
+	if b == nil {
+		return false
+	}
+	x := *a
+	*version(&x) = *version(b)
+	return reflect.DeepEqual(&x, b)
+}
+
+func isRefusal(err error) bool {
+	var r *api.Refused
+	return errors.As(err, &r)
+}
+
+// audit writes who has changed what, or tried to.
+func (e *Engine) audit(who Author, r Result, err error) {
+	attrs := []any{"user", who.User, "source", who.Source, "line", who.Line}
+	if err != nil {
+		e.opt.Log.Warn("change refused", append(attrs, "result", fmt.Sprintf("ERROR: %v", err))...)
+		return
+	}
+	attrs = append(attrs, "version", r.Version, "result", "Done")
+	for _, w := range r.Warnings {
+		attrs = append(attrs, "warning", w)
+	}
+	e.opt.Log.Info("change", attrs...)
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"sluice/dataplane/api"
+	"sluice/mgmt/compile"
+	"sluice/vendor-config/schema"
+)
+
+// settle works out the effective state of every service and vserver of v, notes since when it holds and tells whether
+// the dataplane must hear of a service.
+func settle(v *version, s *compile.State, now time.Time) (news bool) {
+	for _, svc := range schema.All[schema.Service](v.config) {
+		h, known := s.Services[svc.Name]
+		up := v.index.ServiceUp(s, svc.Name)
+		if known && h.Up == up && !h.Since.IsZero() {
+			continue
+		}
+		news = news || h.Up != up
+		h.Up, h.Since = up, now
+		s.Services[svc.Name] = h
+	}
+	for _, vs := range schema.All[schema.LBVserver](v.config) {
+		up := v.index.VserverUp(s, vs.Name)
+		if since, known := s.Vservers[vs.Name]; !known || since.Up != up {
+			s.Vservers[vs.Name] = compile.Since{Up: up, At: now}
+		}
+	}
+	return news
+}
+
+// forget drops what is known of services that are not configured and of probes that do not run: late reports of a
+// monitor that has been taken away do not count.
+func forget(v *version, s *compile.State) {
+	for name, h := range s.Services {
+		if v.index.Service(name) == nil {
+			delete(s.Services, name)
+			continue
+		}
+		stale := func(m string, _ compile.MonitorResult) bool {
+			_, runs := v.probes[watch{name, m}]
+			return !runs
+		}
+		for m, r := range h.Monitors {
+			if stale(m, r) {
+				kept := maps.Clone(h.Monitors)
+				maps.DeleteFunc(kept, stale)
+				h.Monitors = kept
+				s.Services[name] = h
+				break
+			}
+		}
+	}
+}
+
+// carry prepares the state of the version before for the next one. A service that goes on under the same address keeps
+// what its monitors have said, and its present state answers for monitors that are new to it; one that is new,
+// enabled again or at another address starts without.
+func carry(prev, next *version, s *compile.State) {
+	for _, svc := range schema.All[schema.Service](next.config) {
+		h, known := s.Services[svc.Name]
+		if !known {
+			continue
+		}
+		if !sameTarget(prev, next, svc) {
+			h.Inherited, h.Monitors = false, nil
+			s.Services[svc.Name] = h
+			continue
+		}
+		kept := maps.Clone(h.Monitors)
+		maps.DeleteFunc(kept, func(m string, _ compile.MonitorResult) bool {
+			p, n := prev.probes[watch{svc.Name, m}], next.probes[watch{svc.Name, m}]
+			return p.Type != n.Type || p.Target != n.Target
+		})
+		h.Monitors, h.Inherited = kept, h.Up
+		s.Services[svc.Name] = h
+	}
+	maps.DeleteFunc(s.Vservers, func(name string, _ compile.Since) bool {
+		return schema.Get[schema.LBVserver](next.config, name) == nil
+	})
+	forget(next, s)
+}
+
+func sameTarget(prev, next *version, svc *schema.Service) bool {
+	old := prev.index.Service(svc.Name)
+	if old == nil || !prev.index.ServiceEnabled(svc.Name) || !next.index.ServiceEnabled(svc.Name) {
+		return false
+	}
+	return old.ServiceType == svc.ServiceType && old.Port == svc.Port &&
+		prev.index.ServerOf(old).IPAddress == next.index.ServerOf(svc).IPAddress
+}
+
+// adopt takes over what a running dataplane knows from an earlier management: the numbers of objects, and which
+// services it was using.
+func adopt(v *version, s *compile.State, st *api.Stats, now time.Time) {
+	ids := compile.IDs{Vservers: map[string]uint32{}, Services: map[string]uint32{}, SNIPs: map[string]uint32{}}
+	for _, f := range st.Vservers {
+		ids.Vservers[f.Name] = f.ID
+	}
+	for _, f := range st.Services {
+		ids.Services[f.Name] = f.ID
+		h, known := s.Services[f.Name]
+		if f.Up && known && v.index.ServiceEnabled(f.Name) {
+			h.Inherited = true
+			s.Services[f.Name] = h
+		}
+	}
+	for _, f := range st.SNIPs {
+		ids.SNIPs[f.IP.String()] = f.ID
+	}
+	s.IDs = compile.AssignIDs(v.config, ids)
+	settle(v, s, now)
+}
+
+func sameNeighbors(a, b []api.Neighbor) bool { return slices.Equal(a, b) }
