@@ -19,14 +19,6 @@ type Dataplane interface {
 	Events(ctx context.Context) (<-chan Event, error)
 }
 
-// Refused is the error of an Apply whose tables are not valid: nothing has changed and the connection is good. After any
-// other error nobody knows what is in force, and the caller starts over with a new connection and every part.
-type Refused struct {
-	Reason string // sentence that names the object at fault
-}
-
-func (r *Refused) Error() string { return r.Reason }
-
 // Tables are the dataplane's whole instructions in parts, each with a version of its own. A nil part stays as it is.
 type Tables struct {
 	Config    *Config

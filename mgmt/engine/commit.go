@@ -228,7 +228,7 @@ func sameBut[T any](a, b *T, version func(*T) *uint64) bool {
 }
 
 func isRefusal(err error) bool {
-	var r *api.Refused
+	var r *api.RefusedError
 	return errors.As(err, &r)
 }
 
