@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// helloTime bounds the handshake if the context sets no earlier end.
+const helloTime = 5 * time.Second
+
+// Client is a Dataplane in another process. After an error other than RefusedError it is dead: each later call returns
+// ErrDisconnected, and its owner dials again. It may be used from several goroutines; calls are made one at a time.
+type Client struct {
+	path string
+	turn chan struct{} // holds the right to use calls
+	call *stream
+
+	mu   sync.Mutex
+	lost error // why the client is dead, nil while it is alive
+}
+
+var _ Dataplane = (*Client)(nil)
+
+// Dial connects to the dataplane that serves the Unix socket at path. It tries once: retries are the caller's.
+func Dial(ctx context.Context, path string) (*Client, error) {
+	s, err := open(ctx, path, kindCalls)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{path: path, turn: make(chan struct{}, 1), call: s}, nil
+}
+
+// Close ends the connection of the calls. Event channels end with the context they were opened with.
+func (c *Client) Close() error {
+	c.die(net.ErrClosed)
+	return nil
+}
+
+// Apply implements Dataplane.
+func (c *Client) Apply(ctx context.Context, t *Tables) error {
+	_, err := c.do(ctx, &request{Call: callApply, Tables: t})
+	return err
+}
+
+// Stats implements Dataplane.
+func (c *Client) Stats(ctx context.Context) (*Stats, error) {
+	r, err := c.do(ctx, &request{Call: callStats})
+	if err != nil {
+		return nil, err
+	}
+	if r.Stats == nil {
+		return nil, errors.New("the dataplane answered without counters: it may be of another version")
+	}
+	return r.Stats, nil
+}
+
+// Events implements Dataplane. It opens a connection of its own.
+func (c *Client) Events(ctx context.Context) (<-chan Event, error) {
+	if err := c.alive(); err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, c.path, kindEvents)
+	if err != nil {
+		return nil, err
+	}
+	events := make(chan Event, 256)
+	stop := context.AfterFunc(ctx, func() { s.conn.Close() })
+	go func() {
+		defer close(events)
+		defer stop()
+		defer s.conn.Close()
+		for {
+			var e Event
+			if s.receive(&e) != nil {
+				return
+			}
+			select {
+			case events <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return events, nil
+}
+
+func (c *Client) do(ctx context.Context, q *request) (*response, error) {
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the dataplane was still busy with an earlier call: %w", ctx.Err())
+	}
+	defer func() { <-c.turn }()
+	if err := c.alive(); err != nil {
+		return nil, err
+	}
+	var r response
+	err := bounded(ctx, c.call.conn, func() error {
+		if err := c.call.send(q, 0); err != nil {
+			return err
+		}
+		return c.call.receive(&r)
+	})
+	if err != nil {
+		// The stream may be in the middle of a message: it cannot be used any more.
+		c.die(err)
+		return nil, fmt.Errorf("%w: %w", ErrDisconnected, err)
+	}
+	if r.Refusal != "" {
+		return nil, &RefusedError{r.Refusal}
+	}
+	return &r, nil
+}
+
+func (c *Client) alive() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil {
+		return nil
+	}
+	return fmt.Errorf("%w (%w): dial again", ErrDisconnected, c.lost)
+}
+
+func (c *Client) die(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil {
+		c.lost = why
+		c.call.conn.Close()
+	}
+}
+
+// bounded runs fn and makes reads and writes on conn fail once ctx ends.
+func bounded(ctx context.Context, conn net.Conn, fn func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	err := fn()
+	if !stop() {
+		// The deadline is set or about to be: this connection is spent even if fn was just in time.
+		return ctx.Err()
+	}
+	return err
+}
+
+// open connects and shakes hands.
+func open(ctx context.Context, path string, kind uint8) (*stream, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloTime)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("no dataplane serves %s: start sluice-dataplane: %w", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to the dataplane: %w", err)
+	}
+	s := newStream(conn)
+	var answer hello
+	err = bounded(ctx, conn, func() error {
+		if err := s.send(&hello{Magic: wireMagic, Version: wireVersion, Kind: kind}, 0); err != nil {
+			return err
+		}
+		return s.receive(&answer)
+	})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("the dataplane at %s does not answer, it may be waiting for its ports: see its log: %w", path, err)
+	case errors.Is(err, io.EOF):
+		err = fmt.Errorf("the dataplane at %s closed the connection: %w", path, err)
+	case err != nil:
+		err = fmt.Errorf("the dataplane at %s does not understand us: %w", path, err)
+	case answer.Refusal != "":
+		err = fmt.Errorf("the dataplane at %s refuses the connection: %s", path, answer.Refusal)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return s, nil
+}
