@@ -6,8 +6,9 @@
 package flow
 
 import (
-	"sluice/dataplane/packet"
 	"unsafe"
+
+	"sluice/dataplane/packet"
 )
 
 // Entry is one direction of a flow, one cache line. All of it except the counters and Last is written when
@@ -62,19 +63,16 @@ const (
 	Reset
 )
 
-// Closed reports whether the connection is over: a SYN of the same tuple opens a new one.
-func (s State) Closed() bool { return s&Reset != 0 || s&(SawFIN|PeerFIN) == SawFIN|PeerFIN }
-
-// HalfOpen reports whether the handshake is not finished.
-func (s State) HalfOpen() bool { return s&Opening != 0 }
-
 // Key is the entry's key.
 func (e *Entry) Key() packet.Key { return packet.Key{A: e.A, B: e.B} }
+
+// PeerKey is the key of the other direction's entry: that of the answers to what e turns packets into.
+func (e *Entry) PeerKey() packet.Key { return e.Rewrite.Result(e.Proto()).Reverse() }
 
 // Proto is the IP protocol of the entry's key.
 func (e *Entry) Proto() uint8 { return uint8(e.B >> 32) }
 
-// Fill makes e the entry that turns packets of key k into packets of key n.
+// Fill makes e the entry that turns packets of key k into packets of key n; everything else in it is 0.
 func (e *Entry) Fill(k, n packet.Key) {
 	*e = Entry{A: k.A, B: k.B, Rewrite: packet.MakeRewrite(k, n), Pseudo: packet.PseudoSum(k.A, uint8(k.B>>32))}
 }

@@ -1,44 +1,196 @@
 package flow
 
-import "sluice/dataplane/packet"
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
 
-// PoolSettings of the port pools.
+	"golang.org/x/sys/unix"
+)
+
+// PoolSettings of a worker's port pools.
 type PoolSettings struct {
-	Pools   int    // most pools (SNIP and service pairs in use) at once
-	Workers int    // W, a power of two
-	Self    int    // this worker's number
-	Seed    uint64 // where cursors start; zero draws a random one
+	Pools   int    // most pools, that is pairs of SNIP and service in use, at once
+	Workers int    // W, a power of two, at most 64
+	Self    int    // this worker, from 0
+	Seed    uint64 // where cursors start, for tests; zero draws a random one
 }
 
-// Pools are the free source ports per SNIP and service. Ports are given out in turn, so that each rests as long as possible.
-// This worker gives out only ports q with q & (W-1) == Self, and never 3784, 4784 (BFD) and 4789 (VXLAN).
-type Pools struct{}
+const (
+	portWords = 65536 / 64
+	maxPools  = 1 << 20
+)
 
-// OpenPools reserves memory for pools; it is used as pools come up.
-func OpenPools(s PoolSettings) (*Pools, error) { return nil, nil }
+// pool is the ports of one SNIP toward one service. A word holds 64 ports; a bit set in taken is a port that is out, a bit set in
+// full is a word of taken in which no port is left that this pool may give out.
+type pool struct {
+	key    uint64 // SNIP in memory order | service << 32
+	lo, hi uint16 // range of the last Take, which full and used are true for
+	cursor uint16 // port to look at next
+	_      uint16
+	used   int32 // ports of the range that are out
+	out    int32 // ports that are out, of any range
+	full   [portWords / 64]uint64
+	taken  [portWords]uint64
+}
+
+// Pools are the free source ports per SNIP and service. Ports are given out in turn, so that each rests as long as it can before
+// it is used again. This worker gives out only ports q with q & (W-1) == Self, and never 3784 and 4784 (BFD) and
+// 4789 (VXLAN). Memory is used as pools come up; when all are in use, one that has no port out is taken over.
+type Pools struct {
+	mem     []byte
+	base    uintptr // address of pool 0
+	index   uintptr // address of the index: pool number + 1 by hash of the key, 0 empty, linear probing
+	mask    uint32  // of the index
+	made    uint32  // pools that have been used so far
+	max     uint32
+	steal   uint32 // pool to look at next when all are in use
+	owned   uint64 // the bits of a word that are this worker's ports
+	seed    uint64
+	tried   uint32 // moving start of Probe
+	workers uint32
+	self    uint32
+}
+
+// OpenPools reserves address space for the pools.
+func OpenPools(s PoolSettings) (*Pools, error) {
+	if s.Pools < 1 || s.Pools > maxPools {
+		return nil, fmt.Errorf("port pools: %d pools asked for; give a number from 1 to %d", s.Pools, maxPools)
+	}
+	if s.Workers < 1 || s.Workers > 64 || s.Workers&(s.Workers-1) != 0 || s.Self < 0 || s.Self >= s.Workers {
+		return nil, fmt.Errorf("port pools: worker %d of %d: the number of workers must be 1, 2, 4 ... 64 and workers count from 0", s.Self, s.Workers)
+	}
+	slots := 1 << bits.Len(uint(s.Pools*2))
+	size := s.Pools * int(unsafe.Sizeof(pool{}))
+	mem, err := unix.Mmap(-1, 0, size+slots*4, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, fmt.Errorf("port pools: no %d MiB of address space for %d pools: %w", size>>20, s.Pools, err)
+	}
+	p := &Pools{mem: mem, base: uintptr(unsafe.Pointer(unsafe.SliceData(mem))), mask: uint32(slots - 1), max: uint32(s.Pools),
+		seed: s.Seed, workers: uint32(s.Workers), self: uint32(s.Self)}
+	p.index = p.base + uintptr(size)
+	for q := s.Self; q < 64; q += s.Workers {
+		p.owned |= 1 << q
+	}
+	if p.seed == 0 {
+		p.seed = randomSeed() | 1
+	}
+	return p, nil
+}
 
 // Close gives the memory back.
-func (p *Pools) Close() error { return nil }
+func (p *Pools) Close() error {
+	mem := p.mem
+	if mem == nil {
+		return nil
+	}
+	*p = Pools{}
+	return unix.Munmap(mem)
+}
 
-// Take gives out a free port in lo to hi (host order) of snip (memory order) toward a service; ok is false when there is none.
-func (p *Pools) Take(snip, service uint32, lo, hi uint16) (port uint16, ok bool) { return 0, false }
+// Take gives out a free port from lo to hi (host order) of snip (memory order) toward a service; ok is false when there is none.
+func (p *Pools) Take(snip, service uint32, lo, hi uint16) (port uint16, ok bool) {
+	x := p.open(poolKey(snip, service))
+	if x == nil || lo > hi {
+		return 0, false
+	}
+	if x.lo != lo || x.hi != hi {
+		p.setRange(x, lo, hi)
+	}
+	q, ok := p.scan(x, uint32(x.cursor), 65536)
+	if !ok {
+		if q, ok = p.scan(x, 0, uint32(x.cursor)); !ok {
+			return 0, false
+		}
+	}
+	w := q >> 6
+	x.taken[w] |= 1 << (q & 63)
+	x.used++
+	x.out++
+	x.cursor = uint16(q + 1)
+	if x.taken[w]|^p.allowed(w, lo, hi) == ^uint64(0) {
+		x.full[w>>6] |= 1 << (w & 63)
+	}
+	return uint16(q), true
+}
 
-// Release takes a port back. A port that is not out, or of a pool that is not known, is ignored.
-func (p *Pools) Release(snip, service uint32, port uint16) {}
+// scan finds the first port from "from" to before "to" that may be given out.
+func (p *Pools) scan(x *pool, from, to uint32) (uint32, bool) {
+	first := ^uint64(0) << (from & 63) // in the first word, ports before from do not count
+	for w := from >> 6; w < portWords && w<<6 < to; {
+		if free := ^x.taken[w] & p.allowed(w, x.lo, x.hi) & first; free != 0 {
+			q := w<<6 + uint32(bits.TrailingZeros64(free))
+			return q, q < to
+		}
+		first = ^uint64(0)
+		w++
+		// Words that are full are passed 64 at a time.
+		for w < portWords {
+			if open := ^x.full[w>>6] >> (w & 63); open != 0 {
+				w += uint32(bits.TrailingZeros64(open))
+				break
+			}
+			w = (w | 63) + 1
+		}
+	}
+	return 0, false
+}
+
+// allowed is the ports of word w that this worker gives out when the range is lo to hi.
+func (p *Pools) allowed(w uint32, lo, hi uint16) uint64 {
+	m := p.owned
+	switch w {
+	case 3784 >> 6:
+		m &^= 1 << (3784 & 63)
+	case 4784 >> 6: // 4789 is in the same word
+		m &^= 1<<(4784&63) | 1<<(4789&63)
+	}
+	l, h := uint32(lo), uint32(hi)
+	switch {
+	case w < l>>6 || w > h>>6:
+		return 0
+	case w == l>>6:
+		m &= ^uint64(0) << (l & 63)
+	}
+	if w == h>>6 {
+		m &= ^uint64(0) >> (63 - h&63)
+	}
+	return m
+}
+
+// setRange makes used and full true for a range: when a pool is new, and when the operator has changed the SNIP's ports.
+func (p *Pools) setRange(x *pool, lo, hi uint16) {
+	x.lo, x.hi, x.used = lo, hi, 0
+	x.cursor = lo + uint16((p.seed^x.key*0x9e3779b97f4a7c15)>>40%(uint64(hi-lo)+1))
+	x.full = [portWords / 64]uint64{}
+	for w := uint32(0); w < portWords; w++ {
+		may := p.allowed(w, lo, hi)
+		x.used += int32(bits.OnesCount64(x.taken[w] & may))
+		if x.taken[w]|^may == ^uint64(0) {
+			x.full[w>>6] |= 1 << (w & 63)
+		}
+	}
+}
+
+// Release takes a port back. A port that is not out is ignored.
+func (p *Pools) Release(snip, service uint32, port uint16) {
+	x := p.find(poolKey(snip, service))
+	w, bit := uint32(port)>>6, uint64(1)<<(port&63)
+	if x == nil || x.taken[w]&bit == 0 {
+		return
+	}
+	x.taken[w] &^= bit
+	x.out--
+	if p.allowed(w, x.lo, x.hi)&bit != 0 {
+		x.used--
+		x.full[w>>6] &^= 1 << (w & 63)
+	}
+}
 
 // Used is how many ports of snip toward service are out.
-func (p *Pools) Used(snip, service uint32) int { return 0 }
-
-// TakeUnused is Take, passing over ports whose way back is taken in t by a flow of another service on the same server address: the
-// reverse key is server:serverPort -> snip:q. It tries 16 ports.
-func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
-	return 0, false
+func (p *Pools) Used(snip, service uint32) int {
+	if x := p.find(poolKey(snip, service)); x != nil {
+		return int(x.out)
+	}
+	return 0
 }
-
-// Probe finds a source port q for a kept source address (usip with proxy port): server:serverPort -> client:q must not be in t, and q belongs
-// to this worker. It tries 32 ports from a moving start.
-func (p *Pools) Probe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
-	return 0, false
-}
-
-var _ packet.Key

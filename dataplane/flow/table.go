@@ -1,41 +1,47 @@
 package flow
 
 import (
-	"sluice/dataplane/packet"
 	"unsafe"
+
+	"sluice/dataplane/packet"
 )
 
-// Settings of a table.
-type Settings struct {
-	Name     string // of the memory mapping, e.g. "sluice-flows-0"
-	Entries  int    // that it must hold; a flow has two
-	Huge     bool   // ask for huge pages
-	Populate bool   // touch all memory now instead of at first use
-	// Seed fixes the hash seed; zero draws a random one. For tests.
-	Seed [2]uint64
-}
-
-// Table is a hash table of entries: open addressing, linear probing, deletion by shifting back, at most 3/4 full.
-// A pointer to an entry holds until the next Create, Remove or Sweep.
+// Table is a hash table of entries: open addressing, linear probing, deletion by shifting back, so that there are no tombstones and
+// a search ends at the first empty slot. It is at most 3/4 full. Deletion moves entries: a pointer to an entry
+// holds until the next Create, Remove or Sweep.
 type Table struct {
 	packet.Index
 	count uint64 // entries in use
-	limit uint64 // entries at which Create refuses
-	sweep uintptr
+	limit uint64 // entries beyond which Create refuses
+
+	cursor  uintptr // where Sweep goes on: an offset from Base
+	recheck uint64  // slots that Sweep still looks at however busy their entries are
+	// What Remove hands to the keeper: room of the table's own, so that nothing escapes to the heap.
+	goneFwd, goneRev Entry
+
+	mapping mapping
 }
 
-// Open maps an empty table. note, if not empty, is a sentence about a wish that could not be met.
-func Open(s Settings) (t *Table, note string, err error) { return nil, "", nil }
+// Len is the number of entries in use; a flow has two.
+func (t *Table) Len() uint64 { return t.count }
 
-// Close unmaps the table.
-func (t *Table) Close() error { return nil }
-
-// Len is the number of entries in use, Limit the number at which new flows are refused.
-func (t *Table) Len() uint64   { return t.count }
+// Limit is the number of entries beyond which new flows are refused.
 func (t *Table) Limit() uint64 { return t.limit }
 
-// Find searches from slot, the address that SlotOf or Parse gave for the key; nil if there is none.
-// The first probe is worth inlining by hand: e := At(slot); e.B == b && e.A == a.
+// Slots is the number of slots, for a caller that sizes its sweeps.
+func (t *Table) Slots() uint64 { return uint64(t.Mask) + 1 }
+
+// At is the entry at a slot's address.
+func At(slot uintptr) *Entry { return (*Entry)(unsafe.Add(unsafe.Pointer(nil), slot)) }
+
+// next is the slot behind a slot, around the end.
+func (t *Table) next(slot uintptr) uintptr {
+	return t.Base + (slot-t.Base+EntrySize)&(t.Mask*EntrySize)
+}
+
+// Find searches from slot, the address that SlotOf or Parse gave for the key; nil if the key is not in the table.
+// The first probe, which is most often the last, is worth writing out where packets are counted in cycles:
+// e := At(slot); e.B == b && e.A == a.
 func (t *Table) Find(slot uintptr, a, b uint64) *Entry {
 	for {
 		e := At(slot)
@@ -45,12 +51,9 @@ func (t *Table) Find(slot uintptr, a, b uint64) *Entry {
 		if e.B == 0 {
 			return nil
 		}
-		slot = t.Base + (slot-t.Base+EntrySize)&(t.Mask<<6)
+		slot = t.next(slot)
 	}
 }
-
-// At is the entry at a slot address.
-func At(slot uintptr) *Entry { return (*Entry)(unsafe.Add(unsafe.Pointer(nil), slot)) }
 
 // Lookup finds the entry of a key; nil if there is none.
 func (t *Table) Lookup(k packet.Key) *Entry { return t.Find(t.SlotOf(t.Hash(k.A, k.B)), k.A, k.B) }
@@ -59,53 +62,107 @@ func (t *Table) Lookup(k packet.Key) *Entry { return t.Find(t.SlotOf(t.Hash(k.A,
 type Result uint8
 
 const (
-	// Created: both entries are in the table.
+	// Created: the entries are in the table.
 	Created Result = iota
-	// Full: the load limit is reached.
+	// Full: the limit is reached.
 	Full
-	// InUse: a key is taken by another flow.
+	// InUse: one of the keys belongs to another flow.
 	InUse
 )
 
 // Create copies a flow's entries into the table, both or none. rev is nil for a flow without a way back (KindSingle).
-// It returns the forward entry in the table.
-func (t *Table) Create(fwd, rev *Entry) (*Entry, Result) { return nil, Full }
+// It returns the forward entry in its slot.
+func (t *Table) Create(fwd, rev *Entry) (*Entry, Result) {
+	need := uint64(2)
+	if rev == nil {
+		need = 1
+	}
+	if t.count+need > t.limit {
+		return nil, Full
+	}
+	slot, free := t.vacancy(fwd.A, fwd.B)
+	if !free {
+		return nil, InUse
+	}
+	e := At(slot)
+	*e = *fwd
+	if rev != nil {
+		// After the forward entry is in place, so that the two do not choose one slot, nor one key.
+		slot, free = t.vacancy(rev.A, rev.B)
+		if !free {
+			e.B = 0 // nothing was placed behind it yet, so that no search runs through it
+			return nil, InUse
+		}
+		*At(slot) = *rev
+	}
+	t.count += need
+	return e, Created
+}
 
-// Peer is the entry of the other direction: its key is the result of e's rewrite, reversed. nil if there is none.
-func (t *Table) Peer(e *Entry) *Entry { return nil }
-
-// Remove takes a flow out of the table, both directions, and tells the keeper. e may be either entry; it is gone afterwards.
-func (t *Table) Remove(e *Entry, k Keeper) {}
-
-// Track takes note of the TCP flags of a packet of e. Only SYN, FIN and RST, and the packet that finishes a handshake,
-// touch the other direction's entry.
-func (t *Table) Track(e *Entry, flags uint8) {
-	if flags&(packet.SYN|packet.FIN|packet.RST)|uint8(e.State&Opening) != 0 {
-		t.track(e, flags)
+// vacancy is the slot where a new entry of this key goes; free is false if the key is in the table.
+func (t *Table) vacancy(a, b uint64) (slot uintptr, free bool) {
+	slot = t.SlotOf(t.Hash(a, b))
+	for {
+		e := At(slot)
+		if e.B == 0 {
+			return slot, true
+		}
+		if e.B == b && e.A == a {
+			return slot, false
+		}
+		slot = t.next(slot)
 	}
 }
 
-func (t *Table) track(e *Entry, flags uint8) {}
-
-// Keeper is told what becomes of flows; the worker implements it.
-type Keeper interface {
-	// IdleLimit is the ticks of silence after which an established TCP flow or any other flow of e's vserver and service ends.
-	IdleLimit(e *Entry) uint32
-	// Gone reports a flow that has left the table, once: fwd is a copy of its forward entry and holds during the call, rev of its
-	// reverse entry or nil. The keeper returns the port of a KindPool flow and corrects its counts.
-	Gone(fwd, rev *Entry)
+// Peer is the entry of the other direction; nil if there is none. Its key follows from e's rewrite: the answers to what
+// e turns packets into.
+func (t *Table) Peer(e *Entry) *Entry {
+	if e.Kind&KindSingle != 0 {
+		return nil
+	}
+	return t.Lookup(e.PeerKey())
 }
 
-// Sweep looks at the next slots slots for flows that were silent too long at tick now, and removes them. It returns how many flows ended.
-func (t *Table) Sweep(now uint32, slots int, k Keeper) int { return 0 }
+// Remove takes a flow out of the table, both directions, and tells the keeper. e may be either entry; it is gone afterwards.
+func (t *Table) Remove(e *Entry, k Keeper) {
+	peer := t.Peer(e)
+	fwd, rev := e, peer
+	if e.Kind&KindReverse != 0 {
+		fwd, rev = peer, e
+	}
+	// Copies first: the first deletion may move the second entry.
+	pf, pr := (*Entry)(nil), (*Entry)(nil)
+	if fwd != nil {
+		t.goneFwd, pf = *fwd, &t.goneFwd
+	}
+	if rev != nil {
+		t.goneRev, pr = *rev, &t.goneRev
+	}
+	if pf != nil {
+		t.delete(t.Lookup(pf.Key()))
+	}
+	if pr != nil {
+		t.delete(t.Lookup(pr.Key()))
+	}
+	k.Gone(pf, pr)
+}
 
-// Ticks of ageing, in 1/10 s.
-const (
-	Second       uint32 = 10
-	OpeningLimit        = 30 * Second // handshake not finished
-	ClosedLimit         = 60 * Second // both sides have sent FIN
-	ResetLimit          = 5 * Second  // after an RST
-)
-
-// Idle is the ticks from last to now; 0 if last lies ahead. It is right across the wrap of the counter (13.6 years).
-func Idle(now, last uint32) uint32 { return uint32(max(int32(now-last), 0)) }
+// delete empties e's slot and closes the gap: each entry behind it, up to the next empty slot, moves into the gap unless its search
+// starts behind the gap.
+func (t *Table) delete(e *Entry) {
+	span := t.Mask * EntrySize
+	gap := uintptr(unsafe.Pointer(e))
+	for slot := t.next(gap); ; slot = t.next(slot) {
+		m := At(slot)
+		if m.B == 0 {
+			break
+		}
+		home := t.SlotOf(t.Hash(m.A, m.B))
+		if (slot-home)&span >= (slot-gap)&span {
+			*At(gap) = *m
+			gap = slot
+		}
+	}
+	*At(gap) = Entry{}
+	t.count--
+}

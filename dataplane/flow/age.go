@@ -1,0 +1,76 @@
+package flow
+
+// Ages are counted in ticks of 1/10 s, in 32 bits.
+const (
+	Second uint32 = 10
+	// OpeningLimit ends a TCP flow whose handshake is not finished.
+	OpeningLimit = 30 * Second
+	// ClosedLimit ends a TCP flow of which both sides have sent FIN.
+	ClosedLimit = 60 * Second
+	// ResetLimit ends a TCP flow that was reset. It is not 0: a forged RST does not cut a flow whose packets go on coming.
+	ResetLimit = 5 * Second
+)
+
+// busy is the silence below which a sweep passes an entry without asking for its limit; limits are whole seconds.
+const busy = Second
+
+// Idle is the ticks from last to now, 0 if last lies ahead. It is right across the counter's wrap (every 13.6 years).
+func Idle(now, last uint32) uint32 { return uint32(max(int32(now-last), 0)) }
+
+// Keeper is told what becomes of flows; the worker implements it.
+type Keeper interface {
+	// IdleLimit is the ticks of silence, in both directions, after which an established TCP flow, or any flow of another
+	// protocol, of e's vserver and service ends. 0 ends it however busy it is (see Recheck).
+	IdleLimit(e *Entry) uint32
+	// Gone reports that a flow has left the table, once a flow. fwd and rev are copies that hold during the call; one of them may be
+	// nil. The keeper gives the port of a KindPool flow back and corrects its counts. It must not change the table.
+	Gone(fwd, rev *Entry)
+}
+
+// Recheck makes the sweep look at every entry once more, busy or not: the caller's answers to IdleLimit have changed.
+func (t *Table) Recheck() { t.recheck = t.Slots() }
+
+// Sweep looks at the next slots slots for flows that were silent too long at tick now, removes them and returns how many it removed. A
+// deletion can move an entry from before the cursor to behind it; such an entry is looked at in the next round.
+func (t *Table) Sweep(now uint32, slots int, k Keeper) (ended int) {
+	span := t.Mask * EntrySize
+	for ; slots > 0; slots-- {
+		e := At(t.Base + t.cursor)
+		if e.B != 0 && (Idle(now, e.Last) >= busy || t.recheck != 0) && t.expired(e, now, k) {
+			t.Remove(e, k)
+			ended++
+			continue // the slot may hold another entry now
+		}
+		t.cursor = (t.cursor + EntrySize) & span
+		if t.recheck != 0 {
+			t.recheck--
+		}
+	}
+	return ended
+}
+
+// expired tells whether e's flow has been silent too long in both directions.
+func (t *Table) expired(e *Entry, now uint32, k Keeper) bool {
+	limit := k.IdleLimit(e)
+	switch {
+	case e.State&Reset != 0:
+		limit = min(limit, ResetLimit)
+	case e.State.Closed():
+		limit = min(limit, ClosedLimit)
+	case e.State.HalfOpen():
+		limit = min(limit, OpeningLimit)
+	}
+	if Idle(now, e.Last) < limit {
+		return false
+	}
+	peer := t.Peer(e)
+	if peer == nil || limit == 0 {
+		return true
+	}
+	if Idle(now, peer.Last) >= limit {
+		return true
+	}
+	// The other direction is alive. Remembering that saves looking it up in each round; Last serves ageing alone.
+	e.Last = peer.Last
+	return false
+}

@@ -1,0 +1,48 @@
+package flow
+
+import "sluice/dataplane/packet"
+
+const (
+	takeTries  = 16 // of TakeUnused
+	probeTries = 32 // of Probe
+)
+
+// TakeUnused is Take for a flow to server:serverPort (address in memory order, port in host order): it passes over ports whose way back
+// server:serverPort -> snip:q belongs to a flow of another service at the same address. It tries 16 ports.
+func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+	for range takeTries {
+		q, ok := p.Take(snip, service, lo, hi)
+		if !ok {
+			return 0, false
+		}
+		if t.Lookup(packet.MakeKey(server, snip, serverPort, q, proto)) == nil {
+			return q, true
+		}
+		// The cursor has moved on: the next Take gives another one.
+		p.Release(snip, service, q)
+	}
+	return 0, false
+}
+
+// Probe finds a source port for a flow that keeps its client's address but not its port: server:serverPort -> client:q is not in
+// t, and q, from lo to hi, is this worker's. It tries 32 ports from a moving start. Such ports need no pool, since each client
+// has all of them to itself.
+func (p *Pools) Probe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+	// The ports of this worker in the range, counted in steps of W.
+	first := (uint32(lo)+p.workers-1-p.self)&^(p.workers-1) + p.self
+	if lo > hi || first > uint32(hi) {
+		return 0, false
+	}
+	count := (uint32(hi)-first)/p.workers + 1
+	for range probeTries {
+		q := first + p.tried%count*p.workers
+		p.tried++
+		if q == 3784 || q == 4784 || q == 4789 {
+			continue
+		}
+		if t.Lookup(packet.MakeKey(server, client, serverPort, uint16(q), proto)) == nil {
+			return uint16(q), true
+		}
+	}
+	return 0, false
+}
