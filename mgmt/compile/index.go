@@ -29,7 +29,7 @@ func NewIndex(c *schema.Config) *Index {
 		bound:    map[string][]*schema.LBVserverService{},
 		addrs:    map[netip.Addr]*schema.NSIP{},
 	}
-	for _, m := range BuiltinMonitors() {
+	for _, m := range schema.BuiltinMonitors() {
 		x.monitors[m.Name] = m
 	}
 	for _, m := range schema.All[schema.LBMonitor](c) {

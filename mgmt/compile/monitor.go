@@ -6,28 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice/vendor-config/schema"
 )
-
-// Names of the monitors that watch a service to which none is bound.
-const (
-	TCPDefault  = "tcp-default"
-	PingDefault = "ping-default"
-)
-
-// BuiltinMonitors are the monitors that exist without being configured. They must not be written to.
-var BuiltinMonitors = sync.OnceValue(func() []*schema.LBMonitor {
-	var out []*schema.LBMonitor
-	for _, m := range [][2]string{{PingDefault, "PING"}, {TCPDefault, "TCP"}, {"ping", "PING"}, {"tcp", "TCP"}, {"http", "HTTP"}} {
-		row := schema.Of[schema.LBMonitor]().Fresh().(*schema.LBMonitor)
-		row.Name, row.Type = m[0], m[1]
-		out = append(out, row)
-	}
-	return out
-})
 
 // MonitorsOf are the monitors that watch the service now: those bound to it, or its protocol's default, or none when
 // its healthMonitor is NO.
@@ -45,10 +27,10 @@ func (x *Index) MonitorsOf(service string) []*schema.LBMonitor {
 		return bound
 	}
 	// A service that takes every port has none that TCP could be tried on.
-	if (svc.ServiceType == "TCP" || svc.ServiceType == "HTTP") && svc.Port != 0 {
-		return []*schema.LBMonitor{x.monitors[TCPDefault]}
+	if svc.Port == 0 {
+		return []*schema.LBMonitor{x.monitors[schema.DefaultMonitor("ANY")]}
 	}
-	return []*schema.LBMonitor{x.monitors[PingDefault]}
+	return []*schema.LBMonitor{x.monitors[schema.DefaultMonitor(svc.ServiceType)]}
 }
 
 // Probes are the monitors that must run now, ordered by service and monitor.
