@@ -76,6 +76,8 @@ type config struct {
 	vservers uintptr // array of Vserver, in management's order
 	services uintptr // array of Service by ID
 	top      uint32  // highest service ID
+	idle     uintptr // array of ticks by vserver ID: its timeout
+	topV     uint32  // highest vserver ID
 	snips    uintptr // array of SNIP: each service's own, one after another
 }
 
@@ -101,9 +103,13 @@ func newConfig(src *api.Config) (*config, error) {
 		refs += len(src.Services[i].SNIPs)
 		c.top = max(c.top, src.Services[i].ID)
 	}
+	for i := range src.Vservers {
+		c.topV = max(c.topV, src.Vservers[i].ID)
+	}
 	nv, na := len(src.Vservers), len(src.Addresses)
 	size := pad(slots(nv)*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
-		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(refs)*snipSize)
+		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(refs)*snipSize) +
+		pad((uintptr(c.topV)+1)*4)
 	if c.mem, err = newArena(size); err != nil {
 		return nil, err
 	}
@@ -111,6 +117,7 @@ func newConfig(src *api.Config) (*config, error) {
 	c.vservers = c.mem.take(uintptr(nv) * vserverSize)
 	c.services = c.mem.take((uintptr(c.top) + 1) * serviceSize)
 	c.snips = c.mem.take(uintptr(refs) * snipSize)
+	c.idle = c.mem.take((uintptr(c.topV) + 1) * 4)
 	c.fillServices(snips)
 	if err := c.fillVservers(); err != nil {
 		c.free()
@@ -286,6 +293,7 @@ func (c *config) fillVservers() error {
 		p := c.vservers + uintptr(i)*vserverSize
 		*(*Vserver)(unsafe.Add(nil, p)) = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
 			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i)}
+		*u32(c.idle + uintptr(v.ID)*4) = timeout(v.ClientTimeout)
 		if !c.vips.put(vipKey(ip4(v.IP), net16(v.Port), v.Proto), uint64(p)) {
 			return fmt.Errorf("vserver %s listens on %v port %d protocol %d, where another vserver listens already",
 				v.Name, v.IP, v.Port, v.Proto)
@@ -342,6 +350,30 @@ func (s *Set) Vserver(ip uint32, port uint16, proto uint8) *Vserver {
 		return nil
 	}
 	return (*Vserver)(unsafe.Add(nil, p))
+}
+
+// Orphaned is the idle time in ticks of flows whose vserver and service are gone.
+const Orphaned = 120 * TicksPerSecond
+
+// IdleLimit returns the ticks of silence after which a flow of a vserver and a service is forgotten: the shorter timeout of
+// both, where 0 means none.
+func (s *Set) IdleLimit(vserver, service uint32) uint32 {
+	limit, known := uint32(1<<31-1), false
+	if vserver <= s.conf.topV {
+		if n := *u32(s.conf.idle + uintptr(vserver)*4); n != 0 {
+			limit, known = n, true
+		}
+	}
+	if v := s.Service(service); v != nil {
+		known = true
+		if v.Timeout != 0 && v.Timeout < limit {
+			limit = v.Timeout
+		}
+	}
+	if !known {
+		return Orphaned
+	}
+	return limit
 }
 
 // Service returns the service of an ID, or nil.

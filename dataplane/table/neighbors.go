@@ -14,7 +14,7 @@ type Adjacency struct {
 	MACs uint64 // bytes 0-7 of the frame: destination, first two of the source
 	Rest uint32 // bytes 8-11: rest of the source
 	Lane uint16
-	Used uint16 // 0: no neighbor has this index
+	MTU  uint16 // of the port, in bytes from the IP header on; 0: no neighbor has this index
 }
 
 // MaxNeighbors is how many neighbors there can be: a flow entry has 16 bits for the index.
@@ -79,13 +79,13 @@ func (n *neighbors) fill(list []api.Neighbor, ports []Port, prev *neighbors) err
 		}
 		if a, ok := prev.index.get(neighborKey(list[i].Port, ip4(list[i].IP))); ok {
 			place[i] = int(a)
-			n.at(int(a)).Used = 1
+			n.at(int(a)).MTU = 1 // taken; the rest follows below
 		}
 	}
 	next := 0
 	for i := range list {
 		if place[i] < 0 {
-			for n.at(next).Used != 0 {
+			for n.at(next).MTU != 0 {
 				next++
 			}
 			place[i] = next
@@ -94,13 +94,16 @@ func (n *neighbors) fill(list []api.Neighbor, ports []Port, prev *neighbors) err
 		if !n.index.put(neighborKey(e.Port, ip4(e.IP)), uint64(place[i])) {
 			return fmt.Errorf("neighbor %v on port %s is listed twice", e.IP, ports[e.Port].Name)
 		}
-		d, s := e.MAC, ports[e.Port].MAC
+		d, s, mtu := e.MAC, ports[e.Port].MAC, ports[e.Port].MTU
+		if mtu == 0 {
+			mtu = 1<<16 - 1
+		}
 		*n.at(place[i]) = Adjacency{
 			MACs: uint64(d[0]) | uint64(d[1])<<8 | uint64(d[2])<<16 | uint64(d[3])<<24 | uint64(d[4])<<32 | uint64(d[5])<<40 |
 				uint64(s[0])<<48 | uint64(s[1])<<56,
 			Rest: uint32(s[2]) | uint32(s[3])<<8 | uint32(s[4])<<16 | uint32(s[5])<<24,
 			Lane: 2 * e.Port, // port.NICLane; this room does not import ports
-			Used: 1,
+			MTU:  mtu,
 		}
 	}
 	return nil
@@ -138,7 +141,7 @@ func (s *Set) Neighbor(port uint16, ip uint32) (uint16, bool) {
 	return uint16(v), ok
 }
 
-// Adjacency returns the adjacency of an index; Used tells whether it has a neighbor.
+// Adjacency returns the adjacency of an index; its MTU is 0 if the index has no neighbor.
 func (s *Set) Adjacency(i uint16) *Adjacency { return s.neigh.at(int(i)) }
 
 // Adjacencies returns the address of the array of adjacencies, for loops that hoist it.

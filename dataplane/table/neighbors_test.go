@@ -27,8 +27,8 @@ func TestAdjacencyHoldsTheFirstTwelveBytesOfTheFrame(t *testing.T) {
 	if want := [12]byte{2, 1, 2, 3, 4, 5, 2, 0, 0, 0, 0, 2}; b != want {
 		t.Errorf("the frame begins %x, not %x", b, want)
 	}
-	if a.Lane != 2 || a.Used != 1 {
-		t.Errorf("lane %d, used %d", a.Lane, a.Used)
+	if a.Lane != 2 || a.MTU != 1500 {
+		t.Errorf("lane %d, MTU %d", a.Lane, a.MTU)
 	}
 	if _, ok := s.Neighbor(0, ip4(ip("10.2.0.11"))); ok {
 		t.Error("the neighbor is known on another port too")

@@ -22,6 +22,7 @@ const MaxID = 1<<18 - 1
 type Port struct {
 	Name string
 	MAC  [6]byte
+	MTU  uint16 // bytes; 0 = whatever an IP packet may have
 }
 
 // Set is one generation of every table. Its parts are shared with the sets before and after it that did not change them.

@@ -9,7 +9,7 @@ import (
 	"sluice/dataplane/api"
 )
 
-var testPorts = []Port{{Name: "1/1", MAC: [6]byte{2, 0, 0, 0, 0, 1}}, {Name: "1/2", MAC: [6]byte{2, 0, 0, 0, 0, 2}}}
+var testPorts = []Port{{Name: "1/1", MAC: [6]byte{2, 0, 0, 0, 0, 1}}, {Name: "1/2", MAC: [6]byte{2, 0, 0, 0, 0, 2}, MTU: 1500}}
 
 func ip(s string) netip.Addr { return netip.MustParseAddr(s) }
 
@@ -76,6 +76,11 @@ func TestBuildCompilesTheConfiguration(t *testing.T) {
 	}
 	if !s.Up(1) || s.Up(3) || s.Up(2) || s.Up(MaxID) {
 		t.Error("health came out wrong")
+	}
+	for _, tc := range []struct{ vserver, service, want uint32 }{{2, 1, 1800}, {9, 1, 3600}, {2, 9, 1800}, {2, 3, 1800}, {9, 9, Orphaned}, {1, 3, 1<<31 - 1}} {
+		if got := s.IdleLimit(tc.vserver, tc.service); got != tc.want {
+			t.Errorf("flows of vserver %d and service %d may be idle for %d ticks, not %d", tc.vserver, tc.service, got, tc.want)
+		}
 	}
 	if s.ConfigVersion() != 7 || s.HealthVersion() != 3 {
 		t.Errorf("versions are %d and %d", s.ConfigVersion(), s.HealthVersion())
