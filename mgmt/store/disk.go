@@ -1,0 +1,200 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxFile is the greatest startup file that is read, in bytes.
+const maxFile = 64 << 20
+
+// disk are the steps of a save, so that a test can make each of them fail.
+type disk struct {
+	create  func(dir string) (file, error)
+	link    func(from, to string) error
+	rename  func(from, to string) error
+	syncDir func(dir string) error
+}
+
+// file is what is needed of an *os.File.
+type file interface {
+	io.WriteCloser
+	Sync() error
+	Name() string
+}
+
+var realDisk = disk{
+	// os.CreateTemp gives mode 0600: a configuration may hold secrets.
+	create:  func(dir string) (file, error) { return os.CreateTemp(dir, File+".tmp-*") },
+	link:    os.Link,
+	rename:  os.Rename,
+	syncDir: syncDir,
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// lockDir keeps other programs from saving into dir at the same time; the kernel frees the lock when its holder dies.
+func lockDir(dir string) (unlock func(), err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		d.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, ErrBusy
+		}
+		return nil, fmt.Errorf("%s cannot be locked: %w", dir, err)
+	}
+	return func() { d.Close() }, nil
+}
+
+func readLimited(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	}
+	return data, err
+}
+
+// replace makes data the startup file. The new text is on the disk before it gets the name, the earlier file keeps the
+// name until the very rename, and the directory is synced last: a crash at any moment leaves one of the two, whole.
+func (s *Store) replace(data []byte) error {
+	tmp, err := s.write(data)
+	if err != nil {
+		return err
+	}
+	if err := s.keepEarlier(data); err != nil {
+		os.Remove(tmp)
+		return fmt.Errorf("the earlier versions cannot be moved on: %w", err)
+	}
+	if err := s.disk.rename(tmp, s.Path()); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	if err := s.disk.syncDir(s.dir); err != nil {
+		return fmt.Errorf("the new file may not survive a power cut: %w", err)
+	}
+	return nil
+}
+
+// write puts data into a temporary file beside the startup file and onto the disk.
+func (s *Store) write(data []byte) (name string, err error) {
+	f, err := s.disk.create(s.dir)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
+// keepEarlier gives the present file the name startup.xml.0 as well and moves the earlier ones on, up to the first gap
+// in the numbers. A save that changes nothing but who saved and when pushes nothing out, nor does one that follows a
+// save that was cut off after this step.
+func (s *Store) keepEarlier(data []byte) error {
+	now, err := os.Stat(s.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name := func(n int) string { return s.Path() + "." + strconv.Itoa(n) }
+	if zero, err := os.Stat(name(0)); err == nil && os.SameFile(now, zero) {
+		return nil
+	}
+	if old, err := readLimited(s.Path()); err == nil && bytes.Equal(withoutMeta(old), withoutMeta(data)) {
+		return nil
+	}
+	last := 0
+	for last < Versions-1 {
+		if _, err := os.Lstat(name(last)); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		last++
+	}
+	for n := last; n > 0; n-- {
+		if err := s.disk.rename(name(n-1), name(n)); err != nil {
+			return err
+		}
+	}
+	return s.alias(s.Path(), name(0))
+}
+
+// preserve puts the startup file aside under the next free name startup.xml.broken-<n>. One that is aside already, byte
+// for byte, is not put aside again.
+func (s *Store) preserve() error {
+	data, err := os.ReadFile(s.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for n := 1; ; n++ {
+		name := s.Path() + ".broken-" + strconv.Itoa(n)
+		there, e := os.ReadFile(name)
+		if errors.Is(e, fs.ErrNotExist) {
+			return s.alias(s.Path(), name)
+		}
+		if e == nil && err == nil && bytes.Equal(there, data) {
+			return nil
+		}
+	}
+}
+
+// alias gives the file a second name, or copies it where the file system knows no second names.
+func (s *Store) alias(from, to string) error {
+	err := s.disk.link(from, to)
+	if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOTSUP) && !errors.Is(err, unix.EMLINK) {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	tmp, err := s.write(data)
+	if err != nil {
+		return err
+	}
+	return s.disk.rename(tmp, to)
+}
+
+// Earlier are the paths of the earlier versions that exist, the newest first.
+func (s *Store) Earlier() []string {
+	var out []string
+	for n := range Versions {
+		name := filepath.Join(s.dir, File+"."+strconv.Itoa(n))
+		if _, err := os.Lstat(name); err == nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sluice/vendor-config/schema"
+)
+
+// Namespaces of the file.
+const (
+	baseNS = "urn:ietf:params:xml:ns:netconf:base:1.0" // RFC 6241: <config>
+	ownNS  = "urn:sluice:config"                       // our module
+	heldNS = "urn:sluice:held"                         // rows that are kept though they are not in force
+)
+
+// formatVersion is the version of the schema that the file is written by.
+const formatVersion = "1"
+
+const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+
+// encode writes the file. The form is canonical: objects in the order of the schema, rows in the order in which they
+// were created, leaves in the order of the struct with the keys first, and no leaf at its default.
+func encode(c *schema.Config, kept []held, m Meta) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(xmlHead)
+	at := m.At.UTC().Format(time.RFC3339)
+	fmt.Fprintf(&b, "<?sluice version=%q saved-by=%q saved-at=%q?>\n", formatVersion, plainName(m.By), at)
+	fmt.Fprintf(&b, "<config xmlns=%q>\n  <sluice xmlns=%q>\n", baseNS, ownNS)
+	for _, o := range schema.Objects() {
+		for _, row := range c.Rows(o) {
+			if err := encodeRow(&b, o, row); err != nil {
+				return nil, fmt.Errorf("%s: %w", title(o, reflect.ValueOf(row).Elem()), err)
+			}
+		}
+	}
+	b.WriteString("  </sluice>\n")
+	encodeHeld(&b, kept)
+	b.WriteString("</config>\n")
+	return b.Bytes(), nil
+}
+
+func encodeRow(b *bytes.Buffer, o *schema.Object, row any) error {
+	v := reflect.ValueOf(row).Elem()
+	scratch := reflect.New(o.Type).Elem()
+	fmt.Fprintf(b, "    <%s>\n", o.YANG)
+	for _, f := range leaves(o) {
+		text := f.Text(v)
+		scratch.Set(v)
+		if f.Reset(o, scratch); f.Key == 0 && !f.Required && text == f.Text(scratch) {
+			continue
+		}
+		// What could not be read back is not written: the operator hears of it now and not after the next start.
+		if err := f.Set(scratch, text); err != nil {
+			return err
+		}
+		if f.Text(scratch) != text {
+			return fmt.Errorf("%s: the value %q would be read back as %q", f.CLI, text, f.Text(scratch))
+		}
+		if err := textual(text); err != nil {
+			return fmt.Errorf("%s: %w", f.CLI, err)
+		}
+		fmt.Fprintf(b, "      <%s>", f.YANG)
+		escape.WriteString(b, text)
+		fmt.Fprintf(b, "</%s>\n", f.YANG)
+	}
+	fmt.Fprintf(b, "    </%s>\n", o.YANG)
+	return nil
+}
+
+// leaves are the fields in the order in which they are written: keys first (RFC 7950 7.8.5).
+func leaves(o *schema.Object) []*schema.Field {
+	out := o.Keys()
+	for _, f := range o.Fields {
+		if f.Key == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// title names a row as the operator does: "lb vserver v1".
+func title(o *schema.Object, v reflect.Value) string {
+	words := []string{o.Name()}
+	for _, f := range o.Keys() {
+		if t := f.Text(v); t != "" && t != "0" {
+			words = append(words, t)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// escape writes line ends and tabs as references, which a reader may not normalise (XML 1.0, 2.11).
+var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;")
+
+var escapeAttr = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;")
+
+// textual refuses what XML 1.0 (2.2) cannot hold.
+func textual(s string) error {
+	if len(s) > maxLeaf {
+		return fmt.Errorf("the value is longer than %d bytes", maxLeaf)
+	}
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("the value %q is not UTF-8 text", s)
+	}
+	for _, r := range s {
+		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return fmt.Errorf("the value holds the character %U, which a configuration file cannot hold", r)
+		}
+	}
+	return nil
+}
+
+// plainName keeps a user's name from ending the instruction that it stands in.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e || strings.ContainsRune(`"?<>&\`, r) {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// withoutMeta is the file without the line that says who saved it and when.
+func withoutMeta(data []byte) []byte {
+	rest, ok := bytes.CutPrefix(data, []byte(xmlHead))
+	if !ok || !bytes.HasPrefix(rest, []byte("<?sluice ")) {
+		return data
+	}
+	_, rest, _ = bytes.Cut(rest, []byte("?>\n"))
+	return rest
+}
+
+// parseMeta reads what encode has written about the file; a field that is not understood stays zero.
+func parseMeta(inst string) Meta {
+	attr := func(name string) string {
+		_, rest, _ := strings.Cut(inst, name+`="`)
+		v, _, _ := strings.Cut(rest, `"`)
+		return v
+	}
+	at, _ := time.Parse(time.RFC3339, attr("saved-at"))
+	return Meta{attr("saved-by"), at}
+}

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// row is a row of the file that is valid by itself.
+type row struct {
+	object *schema.Object
+	value  any // pointer to the object's struct
+	at     int // offset in the file
+	text   held
+	again  bool // it was held when the file was saved
+}
+
+func (w *row) title() string { return title(w.object, reflect.ValueOf(w.value).Elem()) }
+
+// leaf is a child element of a row.
+type leaf struct {
+	name string // local
+	text strings.Builder
+	at   int
+	bad  string // what is wrong with it apart from its value
+}
+
+// row reads one row of o. Faults of the text come back as an error; a row that is not valid is held.
+func (r *reader) row(o *schema.Object, t xml.StartElement, start int, scope map[string]string) error {
+	again := r.stack[len(r.stack)-1].level == inContent
+	leaves, stray, err := r.leaves(o, t, scope)
+	if err != nil {
+		f := err.(*fault)
+		r.problem(f.at, heading(o, leaves), f.msg)
+		if !r.resync(start, rawName(t.Name), f) {
+			r.restart(len(r.data))
+			r.resynced = true
+		}
+		return nil
+	}
+	name := rawName(t.Name)
+	_, declared := scopeOf(nil, t.Attr)
+	h := held{text: selfContained(r.data[start:r.offset()], len(name), scope, declared), object: o}
+	value, at, why := build(o, leaves)
+	if why == nil && stray != "" {
+		at, why = start, errors.New(stray)
+	}
+	if a := strangeAttr(t.Attr); why == nil && a != "" {
+		at, why = start, fmt.Errorf("unknown attribute %s", a)
+	}
+	if why == nil {
+		h.key = o.Key(value)
+		r.rows = append(r.rows, &row{o, value, start, h, again})
+		return nil
+	}
+	if at < 0 {
+		at = start
+	}
+	if whole(o, leaves) {
+		h.key = o.Key(value)
+	}
+	h.reason = why.Error()
+	r.hold(h, at, heading(o, leaves), again)
+	return nil
+}
+
+// leaves reads the children of a row to its end.
+func (r *reader) leaves(o *schema.Object, t xml.StartElement, scope map[string]string) (leaves []*leaf, stray string, err error) {
+	for {
+		tok, start, err := r.token()
+		if err == io.EOF {
+			return leaves, "", &fault{at: len(r.data), msg: "the file is cut off in this row"}
+		}
+		if err != nil {
+			return leaves, "", err
+		}
+		switch c := tok.(type) {
+		case xml.EndElement:
+			if rawName(c.Name) != rawName(t.Name) {
+				return leaves, "", &fault{at: start, msg: fmt.Sprintf("</%s> comes before the end of <%s>", rawName(c.Name), rawName(t.Name))}
+			}
+			return leaves, stray, nil
+		case xml.StartElement:
+			l := &leaf{name: c.Name.Local, at: start}
+			leaves = append(leaves, l)
+			inner, _ := scopeOf(scope, c.Attr)
+			if inner[c.Name.Space] != scope[t.Name.Space] {
+				l.bad = fmt.Sprintf("unknown element <%s> of another namespace", rawName(c.Name))
+			}
+			if a := strangeAttr(c.Attr); a != "" {
+				l.bad = fmt.Sprintf("unknown attribute %s of <%s>", a, rawName(c.Name))
+			}
+			if err := r.leaf(l, c, start); err != nil {
+				return leaves, "", err
+			}
+		case xml.CharData:
+			if nonBlank(c) >= 0 {
+				stray = "there is text between the elements of the row"
+			}
+		case xml.Directive:
+			return leaves, "", &fault{at: start, msg: "a document type declaration is refused"}
+		}
+	}
+}
+
+// leaf reads a child's text to its end.
+func (r *reader) leaf(l *leaf, t xml.StartElement, start int) error {
+	if r.rowAt(start) {
+		return unclosed(start)
+	}
+	for {
+		tok, at, err := r.token()
+		if err == io.EOF {
+			return &fault{at: len(r.data), msg: "the file is cut off in this row"}
+		}
+		if err != nil {
+			return err
+		}
+		switch c := tok.(type) {
+		case xml.EndElement:
+			if rawName(c.Name) != rawName(t.Name) {
+				return &fault{at: at, msg: fmt.Sprintf("</%s> comes before the end of <%s>", rawName(c.Name), rawName(t.Name))}
+			}
+			return nil
+		case xml.StartElement:
+			if r.rowAt(at) {
+				return unclosed(at)
+			}
+			l.bad = fmt.Sprintf("unknown element <%s> in <%s>", rawName(c.Name), rawName(t.Name))
+			if err := r.skip(c.Name); err != nil {
+				return err
+			}
+		case xml.CharData:
+			l.text.Write(c)
+		case xml.Directive:
+			return &fault{at: at, msg: "a document type declaration is refused"}
+		}
+	}
+}
+
+func unclosed(at int) *fault {
+	return &fault{at: at, msg: "another row begins here before the end of this one", resume: at}
+}
+
+// build makes a row of its leaves. at is the offset of the first leaf at fault, -1 when it is the row itself.
+func build(o *schema.Object, leaves []*leaf) (value any, at int, err error) {
+	value, at = o.Fresh(), -1
+	v := reflect.ValueOf(value).Elem()
+	given := map[*schema.Field]bool{}
+	var faults []string
+	blame := func(l *leaf, why string) {
+		if at < 0 {
+			at = l.at
+		}
+		faults = append(faults, why)
+	}
+	for _, l := range leaves {
+		f := fieldOf(o, l.name)
+		switch {
+		case l.bad != "":
+			blame(l, l.bad)
+		case f == nil:
+			blame(l, fmt.Sprintf("unknown element <%s>", l.name))
+		case given[f]:
+			blame(l, fmt.Sprintf("<%s> is given twice", l.name))
+		case l.text.Len() > maxLeaf:
+			blame(l, fmt.Sprintf("<%s> is longer than %d bytes", l.name, maxLeaf))
+		default:
+			if err := f.Set(v, valueOf(f, l)); err != nil {
+				blame(l, err.Error())
+			}
+		}
+		if f != nil {
+			given[f] = true
+		}
+	}
+	for _, f := range o.Fields {
+		if f.DefaultBy != "" && !given[f] {
+			f.Reset(o, v)
+		}
+	}
+	if m := missing(o, v, given); len(m) > 0 {
+		faults = append(faults, fmt.Sprintf("Required argument missing [%s]", strings.Join(m, ", ")))
+	}
+	if len(faults) > 0 {
+		return value, at, errors.New(strings.Join(faults, "; "))
+	}
+	return value, -1, nil
+}
+
+// missing lists the keys and required arguments that have no value.
+func missing(o *schema.Object, v reflect.Value, given map[*schema.Field]bool) []string {
+	var out []string
+	for _, f := range leaves(o) {
+		if (f.Key > 0 || f.Required) && (!given[f] || f.Text(v) == "") {
+			out = append(out, f.CLI)
+		}
+	}
+	return out
+}
+
+// whole tells whether the leaves hold the whole key of a row.
+func whole(o *schema.Object, leaves []*leaf) bool {
+	v := reflect.New(o.Type).Elem()
+	for _, f := range o.Keys() {
+		l := leafOf(leaves, f)
+		if l == nil || l.bad != "" || f.Set(v, valueOf(f, l)) != nil || f.Text(v) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// heading names a row of which perhaps not everything could be read.
+func heading(o *schema.Object, leaves []*leaf) string {
+	words := []string{o.Name()}
+	for _, f := range o.Keys() {
+		if l := leafOf(leaves, f); l != nil {
+			words = append(words, clip(valueOf(f, l)))
+		}
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+func leafOf(leaves []*leaf, f *schema.Field) *leaf {
+	i := slices.IndexFunc(leaves, func(l *leaf) bool { return l.name == f.YANG })
+	if i < 0 {
+		return nil
+	}
+	return leaves[i]
+}
+
+func fieldOf(o *schema.Object, yang string) *schema.Field {
+	i := slices.IndexFunc(o.Fields, func(f *schema.Field) bool { return f.YANG == yang })
+	if i < 0 {
+		return nil
+	}
+	return o.Fields[i]
+}
+
+// valueOf is the text of a leaf; blanks around it belong to it only where any text is allowed.
+func valueOf(f *schema.Field, l *leaf) string {
+	if f.Type.Kind() == reflect.String && len(f.Enum) == 0 {
+		return l.text.String()
+	}
+	return strings.TrimSpace(l.text.String())
+}
+
+// strangeAttr is the first attribute that is no namespace declaration; our rows and leaves have none.
+func strangeAttr(attrs []xml.Attr) string {
+	for _, a := range attrs {
+		if _, ok := nsPrefix(a); !ok {
+			return rawName(a.Name)
+		}
+	}
+	return ""
+}

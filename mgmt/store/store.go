@@ -1,0 +1,189 @@
+// Package store keeps the startup configuration on disk: one XML file with NETCONF `<config>` content, named by the
+// schema, written atomically and read with forgiveness. It also keeps earlier versions. It decides nothing about the
+// running configuration and knows neither commands nor the dataplane.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice/vendor-config/schema"
+)
+
+// File is the name of the startup configuration in the store's directory. Earlier versions have .0 (the newest) to
+// .9 behind it; originals that were damaged have .broken-1, .broken-2 and so on.
+const File = "startup.xml"
+
+// Versions is how many earlier versions are kept.
+const Versions = 10
+
+// ErrBusy is the answer to a save while another one runs.
+var ErrBusy = errors.New("A configuration save is in progress")
+
+// Meta is what a saved file says about itself.
+type Meta struct {
+	By string    // user who saved
+	At time.Time // to the second
+}
+
+// Problem is one thing in a startup file that could not be put in force.
+type Problem struct {
+	Line   int    // in the file; 0 when the whole file is meant
+	Object string // as the operator types it, with the key: "lb vserver v1"; "" when it is not known
+	Reason string
+	Held   bool // the text is kept and written back by the next save, marked as not in force
+}
+
+// String is the problem as one line for the operator.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "line %d: ", p.Line)
+	}
+	if p.Object != "" {
+		b.WriteString(p.Object + ": ")
+	}
+	b.WriteString(p.Reason)
+	if p.Held {
+		b.WriteString(" (not in force, kept in the file)")
+	}
+	return b.String()
+}
+
+// Startup is what a startup file holds.
+type Startup struct {
+	Config   *schema.Config
+	Problems []Problem
+	Meta     Meta
+}
+
+// Store is the directory of the startup configuration.
+type Store struct {
+	// Check tests a whole configuration; rows that it refuses are held back one by one with its reason. It may be nil
+	// and must be set before the first call.
+	Check func(*schema.Config) error
+
+	dir  string
+	disk disk
+
+	saving sync.Mutex // held during a save
+	mu     sync.Mutex
+	seen   bool   // Load has looked at the file
+	torn   bool   // the file that was loaded holds text that a save would not write back
+	held   []held // what the file holds and is not in force
+}
+
+// Open prepares dir as a store, creating it when it is missing. Remains of a save that was cut off are removed.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("the configuration directory %s cannot be created: %w", dir, err)
+	}
+	s := &Store{dir: dir, disk: realDisk}
+	unlock, err := lockDir(dir)
+	if errors.Is(err, ErrBusy) {
+		return s, nil // another program is writing; its temporary file is not ours to remove
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the configuration directory %s cannot be used: %w", dir, err)
+	}
+	defer unlock()
+	left, _ := filepath.Glob(filepath.Join(dir, File+".tmp-*"))
+	for _, f := range left {
+		if err := os.Remove(f); err != nil {
+			return nil, fmt.Errorf("the remains of an unfinished save cannot be removed: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// Path is where the startup configuration lies.
+func (s *Store) Path() string { return filepath.Join(s.dir, File) }
+
+// Load reads the startup configuration for the appliance to start with. Every row that is well-formed and valid is in
+// the configuration; for everything else there is a problem. A missing file is an empty configuration. The error is
+// for a file that exists and cannot be read at all; the configuration is then empty. What is not in force is
+// remembered, and written back by Save.
+func (s *Store) Load() (*schema.Config, []Problem, error) {
+	r, err := s.read()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen, s.torn, s.held = true, r.torn || err != nil, r.held
+	return r.config, r.problems, err
+}
+
+// Saved reads the startup file for display and changes nothing.
+func (s *Store) Saved() (*Startup, error) {
+	r, err := s.read()
+	return &Startup{r.config, r.problems, r.meta}, err
+}
+
+// Forget drops the rows that are kept though they are not in force, so that the next save leaves them out. It returns
+// how many there were.
+func (s *Store) Forget() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.held)
+	s.held = nil
+	return n
+}
+
+func (s *Store) read() (*result, error) {
+	data, err := readLimited(s.Path())
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return &result{config: schema.New()}, nil
+	case err != nil:
+		return &result{config: schema.New()}, fmt.Errorf("the startup configuration %s cannot be read: %w", s.Path(), err)
+	}
+	return decode(data, s.Check), nil
+}
+
+// Save writes c as the startup configuration. Until it has returned without error the file on disk is the earlier one,
+// whole; afterwards it is the new one, and the earlier one is startup.xml.0. Two saves at once are refused (ErrBusy).
+func (s *Store) Save(c *schema.Config, m Meta) error {
+	if !s.saving.TryLock() {
+		return ErrBusy
+	}
+	defer s.saving.Unlock()
+	unlock, err := lockDir(s.dir)
+	if err != nil {
+		return notSaved(err)
+	}
+	defer unlock()
+	s.mu.Lock()
+	seen := s.seen
+	s.mu.Unlock()
+	if !seen { // nothing that the file holds may be lost, even by who never looked
+		_, _, _ = s.Load() // a file that cannot be read is put aside below
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := outdated(s.held, c)
+	data, err := encode(c, kept, m)
+	if err != nil {
+		return notSaved(err)
+	}
+	if s.torn {
+		if err := s.preserve(); err != nil {
+			return notSaved(fmt.Errorf("the damaged %s cannot be put aside first: %w", File, err))
+		}
+		s.torn = false
+	}
+	if err := s.replace(data); err != nil {
+		return notSaved(err)
+	}
+	s.held = kept
+	return nil
+}
+
+func notSaved(err error) error {
+	if errors.Is(err, ErrBusy) {
+		return err
+	}
+	return fmt.Errorf("The configuration is not saved, the earlier startup configuration is unchanged: %w", err)
+}
