@@ -2,19 +2,51 @@
 // completion, help and the reading and writing of ns.conf, all from the schema. It executes nothing.
 package grammar
 
-import "sluice/vendor-config/schema"
+import (
+	"slices"
+
+	"sluice/vendor-config/schema"
+)
 
 // Op is one parsed command.
 type Op struct {
-	Verb   string // canonical, e.g. "add"
-	Object *schema.Object
-	Key    []string // values of the key fields that were given, in key order
-	Args   []Arg    // other arguments, in the order typed
-	Line   string   // as typed
+	Verb   string         // canonical, e.g. "add"
+	Object *schema.Object // nil for a word of the session such as exit; its other words are then in Key
+	Key    []string       // values of the key fields that were given, in key order
+	Args   []Arg          // other arguments, in the order typed
+	Also   []*Op          // further operations that the same line asks for, e.g. rm of several names
+	Line   string         // as typed
 }
 
 // Arg is one argument; for the verb unset Value is "".
 type Arg struct {
 	Field *schema.Field
 	Value string
+}
+
+// Arg finds an argument by its keyword; given tells whether it is there.
+func (op *Op) Arg(cli string) (value string, given bool) {
+	for _, a := range op.Args {
+		if a.Field.CLI == cli {
+			return a.Value, true
+		}
+	}
+	return "", false
+}
+
+// changing are the verbs that change configuration rows.
+var changing = []string{"add", "set", "unset", "rm", "bind", "unbind", "enable", "disable"}
+
+// Changes tells whether the operation changes the configuration, so that Apply has something to do.
+func (op *Op) Changes() bool {
+	if op.Object == nil {
+		return false
+	}
+	switch op.Object {
+	case schema.Of[schema.NSConfig]():
+		return op.Verb == "clear"
+	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode]():
+		return true
+	}
+	return op.Object.Rows && slices.Contains(changing, op.Verb)
 }

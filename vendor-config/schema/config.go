@@ -96,6 +96,9 @@ func (c *Config) Delete(o *Object, key ...string) bool {
 	return true
 }
 
+// Remove removes the row that has the same key as row.
+func (c *Config) Remove(o *Object, row any) { c.Delete(o, o.Key(row)) }
+
 // All are the rows of type T in order of creation; they must not be written to.
 func All[T any](c *Config) []*T {
 	var out []*T

@@ -1,0 +1,275 @@
+package grammar
+
+import (
+	"reflect"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// Apply executes a changing operation on c, which must be a private clone: after an error it must be thrown away.
+func (op *Op) Apply(c *schema.Config) error {
+	for _, o := range append([]*Op{op}, op.Also...) {
+		if err := o.apply(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (op *Op) apply(c *schema.Config) error {
+	if !op.Changes() {
+		return schema.Refuse(schema.NotPermitted, op.Verb).Because("it does not change the configuration")
+	}
+	if !op.Object.Rows {
+		if op.Verb == "clear" {
+			level, _ := op.Arg("level")
+			clearConfig(c, level)
+		}
+		return nil // features and modes that are built are always on
+	}
+	if len(op.Key) != len(op.Object.Keys()) {
+		return schema.Refuse(schema.Missing, op.Object.Keys()[min(len(op.Key), len(op.Object.Keys())-1)].CLI)
+	}
+	switch op.Verb {
+	case "add", "bind":
+		return op.create(c)
+	case "rm", "unbind":
+		return op.remove(c)
+	}
+	return op.change(c)
+}
+
+// create adds a row.
+func (op *Op) create(c *schema.Config) error {
+	o := op.Object
+	row := o.Fresh()
+	v := reflect.ValueOf(row).Elem()
+	for i, f := range o.Keys() {
+		if err := f.Set(v, op.Key[i]); err != nil {
+			return err
+		}
+	}
+	given := map[*schema.Field]bool{}
+	for _, a := range op.Args {
+		if err := a.Field.Set(v, a.Value); err != nil {
+			return err
+		}
+		given[a.Field] = true
+	}
+	for _, f := range o.Fields {
+		if f.DefaultBy != "" && !given[f] {
+			f.Reset(o, v)
+		}
+	}
+	if _, exists := c.Row(o, op.Key...); exists || o == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]) {
+		return schema.Refuse(schema.RowExists, label(o), keyText(op.Key))
+	}
+	return put(c, o, row)
+}
+
+// put prepares and checks a row and stores it.
+func put(c *schema.Config, o *schema.Object, row any) error {
+	r := rulesOf(o)
+	if r.prepare != nil {
+		if err := r.prepare(c, row); err != nil {
+			return err
+		}
+	}
+	if err := checkRow(c, o, row); err != nil {
+		return err
+	}
+	if r.unique != nil {
+		if err := clash(c, o, row, r); err != nil {
+			return err
+		}
+	}
+	c.Put(o, row)
+	if r.changed != nil {
+		return r.changed(c, row)
+	}
+	return nil
+}
+
+// clash looks for another row that claims what only one may have.
+func clash(c *schema.Config, o *schema.Object, row any, r rules) error {
+	claim := r.unique(c, row)
+	if claim == "" {
+		return nil
+	}
+	key := o.Key(row)
+	for other := range c.Each(o) {
+		if r.unique(c, other) == claim && o.Key(other) != key {
+			return r.taken(row, other)
+		}
+	}
+	return nil
+}
+
+// change is set, unset, enable and disable.
+func (op *Op) change(c *schema.Config) error {
+	o := op.Object
+	old, err := op.existing(c)
+	if err != nil {
+		return err
+	}
+	p := reflect.New(o.Type)
+	v := p.Elem()
+	v.Set(reflect.ValueOf(old).Elem())
+	switch op.Verb {
+	case "enable":
+		err = setState(o, v, "ENABLED")
+	case "disable":
+		err = setState(o, v, "DISABLED")
+	default:
+		err = op.arguments(v)
+	}
+	if err != nil {
+		return err
+	}
+	return put(c, o, p.Interface())
+}
+
+func setState(o *schema.Object, v reflect.Value, state string) error {
+	f := o.Field("state")
+	if f == nil {
+		return schema.Refuse(schema.NotPermitted, o.Name()).Because("it has no state")
+	}
+	return f.Set(v, state)
+}
+
+// arguments gives the row the arguments of set and unset.
+func (op *Op) arguments(v reflect.Value) error {
+	for _, a := range op.Args {
+		switch {
+		case a.Field.Pos > 0 && a.Field.Fixed:
+			if err := agrees(a, v); err != nil {
+				return err
+			}
+		case op.Verb == "unset":
+			a.Field.Reset(op.Object, v)
+			for _, u := range op.Object.Fields {
+				if u.After == a.Field.CLI {
+					u.Reset(op.Object, v)
+				}
+			}
+		default:
+			if err := a.Field.Set(v, a.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// agrees tests a positional that repeats what the row says, such as the type of a monitor.
+func agrees(a Arg, v reflect.Value) error {
+	if have := a.Field.Text(v); a.Value != have {
+		return schema.Refuse(schema.BadArgument, a.Field.CLI, a.Value).Because("it is " + have + " and cannot be changed")
+	}
+	return nil
+}
+
+// existing finds the row that the operation speaks of.
+func (op *Op) existing(c *schema.Config) (any, error) {
+	row, ok := c.Row(op.Object, op.Key...)
+	switch {
+	case ok:
+		return row, nil
+	case op.Object == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]):
+		return nil, schema.Refuse(schema.NotPermitted, op.Key[0]).Because("the monitor is built in and cannot be changed; add one of your own")
+	case len(op.Key) > 1 && op.Object.Verbs[0] == "bind":
+		parent := schema.Find(op.Object.Name())
+		if _, ok := c.Row(parent, op.Key[0]); !ok {
+			return nil, schema.Refuse(schema.NoSuchRow, label(parent), op.Key[0])
+		}
+		return nil, schema.Refuse(schema.NoSuchRow, op.Object.Keys()[1].CLI, op.Key[1]).Because("it is not bound to " + op.Key[0])
+	}
+	return nil, schema.Refuse(schema.NoSuchRow, label(op.Object), keyText(op.Key))
+}
+
+func (op *Op) remove(c *schema.Config) error {
+	row, err := op.existing(c)
+	if err != nil {
+		return err
+	}
+	for _, a := range op.Args {
+		if a.Field.Pos == 0 || !a.Field.Fixed {
+			continue
+		}
+		if err := agrees(a, reflect.ValueOf(row).Elem()); err != nil {
+			return err
+		}
+	}
+	r := rulesOf(op.Object)
+	if r.inUse != nil {
+		if err := r.inUse(c, row); err != nil {
+			return err
+		}
+	}
+	if r.bindings {
+		removeBindings(c, op.Object, op.Key[0])
+	}
+	c.Delete(op.Object, op.Key...)
+	if r.gone != nil {
+		return r.gone(c, row)
+	}
+	return nil
+}
+
+// removeBindings removes the rows that refer to the row with the key.
+func removeBindings(c *schema.Config, o *schema.Object, key string) {
+	for _, b := range schema.Objects() {
+		for _, f := range b.Fields {
+			if f.Ref == "" || f.Key == 0 || schema.Find(f.Ref) != o {
+				continue
+			}
+			for _, row := range c.Rows(b) {
+				if f.Text(reflect.ValueOf(row).Elem()) == key {
+					c.Remove(b, row)
+				}
+			}
+		}
+	}
+}
+
+// clearConfig removes rows: basic and extended keep what makes the appliance reachable, full keeps the NSIP and the
+// default route through its subnet.
+func clearConfig(c *schema.Config, level string) {
+	keep := schema.New()
+	for _, ip := range schema.All[schema.NSIP](c) {
+		if ip.Type == "NSIP" || ip.Type == "SNIP" && level != "full" {
+			schema.Put(keep, ip)
+		}
+	}
+	for _, r := range schema.All[schema.Route](c) {
+		isDefault := r.Network.IsUnspecified() && r.Netmask.IsUnspecified()
+		if reachable(keep, r.Gateway) && (level != "full" || isDefault) {
+			schema.Put(keep, r)
+		}
+	}
+	if level != "full" {
+		for _, o := range []*schema.Object{schema.Of[schema.VLAN](), schema.Of[schema.VLANInterface]()} {
+			for _, row := range c.Rows(o) {
+				keep.Put(o, row)
+			}
+		}
+		for _, b := range schema.All[schema.VLANIP](c) {
+			if schema.Get[schema.NSIP](keep, b.IPAddress.String()) != nil {
+				schema.Put(keep, b)
+			}
+		}
+	}
+	*c = *keep
+}
+
+// label names an object's key in an error as the reference product does: [vserver, v1], [id, 5].
+func label(o *schema.Object) string {
+	k := o.Keys()[0].CLI
+	if k == "name" {
+		return o.Words[len(o.Words)-1]
+	}
+	return k
+}
+
+func keyText(key []string) string { return strings.Join(key, " ") }

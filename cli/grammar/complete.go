@@ -1,0 +1,223 @@
+package grammar
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// Candidate is one word that may come next, with one line of help. The text `<cr>` means that the line may end here;
+// a text in <> is a placeholder for a value.
+type Candidate struct {
+	Text, Help string
+	short      bool // an optional group word is left out: not listed unless it was begun
+}
+
+// Enter is the candidate that stands for the end of the line.
+const Enter = "<cr>"
+
+// Complete lists what may come next after head, the line up to the cursor. prefix is the begun word that the
+// candidates continue, "" after a space.
+func Complete(head string, c *schema.Config) (candidates []Candidate, prefix string) {
+	tokens, open, err := Tokenize(head)
+	if err != nil {
+		return nil, ""
+	}
+	if open {
+		last := tokens[len(tokens)-1]
+		if last.Quoted {
+			return nil, ""
+		}
+		prefix, tokens = head[last.Start:], tokens[:len(tokens)-1]
+	}
+	verb, objs, used, next, err := resolve(tokens)
+	switch {
+	case err != nil:
+		return nil, prefix
+	case objs == nil && next == nil:
+		return narrow(afterSession(verb, tokens[used:]), prefix), prefix
+	case objs == nil:
+		return narrow(next, prefix), prefix
+	}
+	r := newReader(formOf(verb, objs))
+	for _, t := range tokens[used:] {
+		if r.take(t) != nil {
+			return nil, prefix
+		}
+	}
+	return narrow(r.next(c, strings.HasPrefix(prefix, "-")), prefix), prefix
+}
+
+// afterSession completes behind a word of the session: help takes a command.
+func afterSession(word string, rest []Token) []Candidate {
+	if word == "help" || word == "man" {
+		_, objs, _, next, err := resolve(rest)
+		if err == nil && objs == nil && next != nil {
+			return append(next, Candidate{Text: Enter, Help: ""})
+		}
+	}
+	return []Candidate{{Text: Enter}}
+}
+
+// narrow keeps the candidates that continue the prefix, whatever their case; placeholders stay unless a dash was begun.
+func narrow(all []Candidate, prefix string) []Candidate {
+	if prefix == "" {
+		return slices.DeleteFunc(all, func(c Candidate) bool { return c.short })
+	}
+	var out []Candidate
+	for _, c := range all {
+		placeholder := strings.HasPrefix(c.Text, "<")
+		begins := len(c.Text) >= len(prefix) && strings.EqualFold(c.Text[:len(prefix)], prefix)
+		if begins && !placeholder || placeholder && c.Text != Enter && prefix[0] != '-' {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// next is what may stand next, given what was read. dash: a keyword was begun.
+func (r *reader) next(c *schema.Config, dash bool) []Candidate {
+	switch {
+	case r.refused != "":
+		var out []Candidate
+		for _, n := range r.neutral {
+			out = append(out, Candidate{Text: n, Help: "The only value of -" + r.refused + " that this release accepts"})
+		}
+		return out
+	case r.skip > 0:
+		return []Candidate{{Text: "<value>", Help: "Ignored"}}
+	case r.pending.field != nil:
+		return r.candidates(r.pending, c)
+	}
+	var out []Candidate
+	if r.optional.field != nil && !dash {
+		out = r.candidates(r.optional, c)
+	}
+	switch {
+	case dash:
+	case r.filled < len(r.form.pos) && len(out) == 0:
+		out = append(out, r.candidates(keyword{r.form.objs[0], r.form.pos[r.filled]}, c)...)
+	case r.form.many && len(out) == 0:
+		out = append(out, r.candidates(keyword{r.form.objs[0], r.form.pos[len(r.form.pos)-1]}, c)...)
+	}
+	if r.filled >= r.form.need || dash {
+		out = append(out, r.openKeywords()...)
+	}
+	if _, err := r.finish(); err == nil {
+		out = append(out, Candidate{Text: Enter, Help: "Execute the command"})
+	}
+	return out
+}
+
+// openKeywords are the keywords that were not given yet.
+func (r *reader) openKeywords() []Candidate {
+	var out []Candidate
+	for _, k := range r.form.keywords() {
+		if r.values[where(k)] == nil {
+			out = append(out, Candidate{Text: "-" + k.field.CLI, Help: describe(k.field)})
+		}
+	}
+	return out
+}
+
+// describe is the help of a field with its range, unit and default.
+func describe(f *schema.Field) string {
+	help := f.Help
+	if numeric(f) {
+		lo, hi := f.Bounds()
+		help += fmt.Sprintf(" (%d-%d%s)", lo, hi, plainUnit(f.Unit))
+	}
+	if f.HasDefault && f.Default != "" {
+		help += " [default " + f.Default + "]"
+	}
+	return help
+}
+
+func numeric(f *schema.Field) bool {
+	k := f.Type.Kind()
+	return k >= reflect.Uint8 && k <= reflect.Uint64
+}
+
+// plainUnit leaves out units that are themselves arguments.
+func plainUnit(unit string) string {
+	if unit == "" || strings.HasSuffix(unit, "-unit") {
+		return ""
+	}
+	return " " + unit
+}
+
+// candidates are the values that may stand for an argument: enumerated ones, live names, or a placeholder.
+func (r *reader) candidates(k keyword, c *schema.Config) []Candidate {
+	f := k.field
+	switch {
+	case len(f.Enum) > 0:
+		var out []Candidate
+		for _, e := range f.Enum {
+			out = append(out, Candidate{Text: e, Help: describe(f)})
+		}
+		return out
+	case f.Key > 0 && r.form.verb != "add" && (f.Ref == "" || r.form.verb == "unbind" && f.Key > 1) && k.obj.Rows:
+		return r.live(k, c)
+	case f.Ref != "":
+		return references(schema.Find(f.Ref), describe(f), c)
+	}
+	return []Candidate{{Text: "<" + f.CLI + ">", Help: describe(f)}}
+}
+
+// references are the names of the rows of an object.
+func references(o *schema.Object, help string, c *schema.Config) []Candidate {
+	key := o.Keys()[0]
+	out := make([]Candidate, 0, c.Len(o)+len(schema.BuiltinMonitors()))
+	for row := range c.Each(o) {
+		out = append(out, Candidate{Text: Quote(key.Text(reflect.ValueOf(row).Elem())), Help: o.Help})
+	}
+	if o == schema.Of[schema.LBMonitor]() {
+		for _, m := range schema.BuiltinMonitors() {
+			out = append(out, Candidate{Text: m.Name, Help: "Built-in monitor"})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Candidate{Text: "<" + key.CLI + ">", Help: help})
+	}
+	return out
+}
+
+// live are the values that a key field has in the rows that agree with the keys given so far.
+func (r *reader) live(k keyword, c *schema.Config) []Candidate {
+	if k.field.Key == 1 && len(k.obj.Keys()) == 1 {
+		return references(k.obj, describe(k.field), c)
+	}
+	var out []Candidate
+	var seen []string
+	for row := range c.Each(k.obj) {
+		v := reflect.ValueOf(row).Elem()
+		if text := k.field.Text(v); r.agree(k, v) && !slices.Contains(seen, text) {
+			seen = append(seen, text)
+			out = append(out, Candidate{Text: Quote(text), Help: k.obj.Help})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Candidate{Text: "<" + k.field.CLI + ">", Help: describe(k.field)})
+	}
+	return out
+}
+
+// agree tells whether the row has the key values that stand before k on the line.
+func (r *reader) agree(k keyword, v reflect.Value) bool {
+	for _, f := range k.obj.Keys() {
+		if f.Key >= k.field.Key {
+			return true
+		}
+		at := where(keyword{k.obj, f})
+		if f.Key == 1 && !f.Keyword {
+			at = where(keyword{r.form.objs[0], r.form.pos[0]})
+		}
+		if given := r.values[at]; given != nil && given[0] != f.Text(v) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,230 @@
+package grammar
+
+import (
+	"slices"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// form is what may follow the verb and the words of a command.
+type form struct {
+	verb string
+	objs []*schema.Object // the main one first; the others share its words, e.g. the bindings of a vserver
+	pos  []*schema.Field  // positionals in order
+	need int              // how many of them must be given
+	many bool             // the last positional may be repeated
+}
+
+// keyword is an argument that is typed as -name.
+type keyword struct {
+	obj   *schema.Object
+	field *schema.Field
+}
+
+func formOf(verb string, objs []*schema.Object) *form {
+	f := &form{verb: verb, objs: objs}
+	main := objs[0]
+	for _, k := range main.Keys() {
+		if !k.Keyword {
+			f.pos = append(f.pos, k)
+		}
+	}
+	keys := len(f.pos)
+	if !main.Rows {
+		f.operational(main)
+		return f
+	}
+	switch verb {
+	case "add":
+		f.pos = append(f.pos, positionals(main)...)
+		f.need = keys
+		for i, p := range f.pos {
+			if p.Required {
+				f.need = i + 1
+			}
+		}
+		return f
+	case "show", "stat":
+	default:
+		f.need = keys
+	}
+	for _, p := range positionals(main) {
+		if slices.Contains(p.Also, verb) {
+			f.pos = append(f.pos, p)
+		}
+	}
+	f.many = verb == "rm" && len(f.pos) == 1
+	return f
+}
+
+// operational fills the form of a command without rows.
+func (f *form) operational(o *schema.Object) {
+	for _, p := range positionals(o) {
+		if p.Takes(f.verb) {
+			f.pos = append(f.pos, p)
+			if p.Required {
+				f.need = len(f.pos)
+			}
+			f.many = p.Many
+		}
+	}
+}
+
+// positionals are the fields that stand behind the keys of add, in order.
+func positionals(o *schema.Object) []*schema.Field {
+	var pos []*schema.Field
+	for _, f := range o.Fields {
+		if f.Pos > 0 {
+			pos = append(pos, f)
+		}
+	}
+	slices.SortFunc(pos, func(a, b *schema.Field) int { return a.Pos - b.Pos })
+	return pos
+}
+
+// keywords are the arguments that the form takes as -name, in the order of the schema.
+func (f *form) keywords() []keyword {
+	var all []keyword
+	for i, o := range f.objs {
+		for _, a := range o.Fields {
+			if a.After == "" && !slices.Contains(f.pos, a) && f.takes(o, a, i > 0) {
+				all = append(all, keyword{o, a})
+			}
+		}
+	}
+	return all
+}
+
+// takes tells whether the argument of the object may be given as keyword. aside: the object is not the main one.
+func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
+	if a.Key > 0 {
+		return a.Keyword && (f.verb == "bind" || f.verb == "unbind")
+	}
+	if aside && f.verb == "set" {
+		return slices.Contains(a.Only, "set")
+	}
+	switch f.verb {
+	case "add", "bind":
+		return a.Takes(f.verb)
+	case "set":
+		return !a.Fixed && a.Takes("set")
+	case "unset":
+		if !o.Rows {
+			return true
+		}
+		return !a.Fixed && !a.Required && a.Takes("set")
+	case "show", "clear", "save":
+		return slices.Contains(a.Only, f.verb)
+	}
+	return false
+}
+
+// ignored are keywords that change nothing: how many values follow them.
+func (f *form) ignored() map[string]int {
+	m := map[string]int{"-devno": 1}
+	switch f.verb {
+	case "show":
+		m["-all"] = 0
+	case "stat":
+		m["-detail"], m["-fullValues"] = 0, 0
+	}
+	return m
+}
+
+// unbuilt finds an argument that the reference product has and this version does not build.
+func (f *form) unbuilt(name string) (values []string, known bool) {
+	for _, o := range f.objs {
+		if v, ok := o.Unbuilt[name]; ok {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// names are all words that begin with a dash and mean something here, so that an abbreviation never picks one of two.
+func (f *form) names() []string {
+	var all []string
+	for _, k := range f.keywords() {
+		all = append(all, "-"+k.field.CLI)
+	}
+	for n := range f.ignored() {
+		if n != "-devno" {
+			all = append(all, n)
+		}
+	}
+	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show"}, f.verb) {
+		for _, o := range f.objs {
+			for n := range o.Unbuilt {
+				all = append(all, "-"+n)
+			}
+		}
+	}
+	return all
+}
+
+// Usage is the synopsis of a command, e.g. "add server <name> <IPAddress> [-state ( ENABLED | DISABLED )] [-comment <string>]".
+func Usage(verb string, o *schema.Object) string {
+	objs := []*schema.Object{o}
+	for _, p := range paths() {
+		if p.obj != o && !p.short && p.obj.Has(verb) && slices.Equal(p.words, o.Words) {
+			objs = append(objs, p.obj)
+		}
+	}
+	return usage(formOf(verb, objs))
+}
+
+func usage(f *form) string {
+	parts := []string{f.verb, f.objs[0].Name()}
+	for i, p := range f.pos {
+		word := "<" + p.CLI + ">"
+		if f.many && i == len(f.pos)-1 {
+			word += " ..."
+		}
+		if i >= f.need {
+			word = "[" + word + "]"
+		}
+		parts = append(parts, word)
+	}
+	for _, k := range f.keywords() {
+		word := "-" + k.field.CLI
+		if f.verb != "unset" && !k.field.Flag {
+			word += " " + placeholder(k.field)
+		}
+		for _, a := range after(k) {
+			if f.verb != "unset" {
+				word += " [<" + a.CLI + ">]"
+			}
+		}
+		if f.verb == "set" && k.obj != f.objs[0] {
+			word += " <" + k.obj.Keys()[1].CLI + ">"
+		}
+		if k.field.Key == 0 || len(f.objs) > 1 {
+			word = "[" + word + "]"
+		}
+		parts = append(parts, word)
+	}
+	return strings.Join(parts, " ")
+}
+
+// placeholder shows which values an argument takes: few enumerated ones by name.
+func placeholder(f *schema.Field) string {
+	switch {
+	case len(f.Enum) > 1 && len(f.Enum) <= 4:
+		return "( " + strings.Join(f.Enum, " | ") + " )"
+	case f.Many:
+		return "<" + f.CLI + "> ..."
+	}
+	return "<" + f.CLI + ">"
+}
+
+// after are the fields that may follow the keyword's value.
+func after(k keyword) []*schema.Field {
+	var out []*schema.Field
+	for _, f := range k.obj.Fields {
+		if f.After == k.field.CLI {
+			out = append(out, f)
+		}
+	}
+	return out
+}

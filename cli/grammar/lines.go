@@ -1,0 +1,90 @@
+package grammar
+
+import (
+	"reflect"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// Lines writes the configuration as commands, in the order in which a device saves them. Parsed and applied in order
+// to an empty configuration they give an equal one.
+func Lines(c *schema.Config) []string {
+	var lines []string
+	for _, o := range schema.Objects() {
+		for row := range c.Each(o) {
+			lines = append(lines, Line(o, row))
+		}
+	}
+	return lines
+}
+
+// Line writes the command that creates a row.
+func Line(o *schema.Object, row any) string {
+	v := reflect.ValueOf(row).Elem()
+	words := append([]string{o.Verbs[0]}, o.Words...)
+	f := formOf(o.Verbs[0], []*schema.Object{o})
+	for i, p := range f.pos {
+		text := writeText(p, v)
+		if text == "" && i >= f.need {
+			break // the rest of the positionals is optional and not given
+		}
+		words = append(words, Quote(text))
+	}
+	for _, k := range f.keywords() {
+		if !written(o, k.field, v) && !followed(o, k, v) {
+			continue
+		}
+		words = append(words, "-"+k.field.CLI)
+		if !k.field.Flag {
+			words = append(words, values(k.field, v)...)
+		}
+		for _, a := range after(k) {
+			if written(o, a, v) {
+				words = append(words, Quote(a.Text(v)))
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// writeText is a positional as a device writes it: a port of 0 as *.
+func writeText(f *schema.Field, v reflect.Value) string {
+	text := f.Text(v)
+	if f.Any != "" && text == f.Any {
+		return "*"
+	}
+	return text
+}
+
+func values(f *schema.Field, v reflect.Value) []string {
+	if f.Many && f.Key == 0 {
+		var words []string
+		for _, w := range strings.Fields(f.Text(v)) {
+			words = append(words, Quote(w))
+		}
+		return words
+	}
+	return []string{Quote(writeText(f, v))}
+}
+
+// written tells whether an argument must be there for the row to be read back as it is.
+func written(o *schema.Object, f *schema.Field, v reflect.Value) bool {
+	switch {
+	case f.Always || f.Key > 0:
+		return true
+	case f.HasDefault || f.DefaultBy != "":
+		return f.Text(v) != f.DefaultIn(o, v)
+	}
+	return !v.Field(f.Index).IsZero()
+}
+
+// followed tells whether a value behind the keyword must be written, so that the keyword must be as well.
+func followed(o *schema.Object, k keyword, v reflect.Value) bool {
+	for _, a := range after(k) {
+		if written(o, a, v) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,316 @@
+package grammar
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// Parse turns one line into an operation. A line that is empty or only a comment gives nil, nil. The error is one line
+// in the words of the reference product and names the word at fault; nothing is changed by parsing.
+func Parse(line string) (*Op, error) {
+	tokens, _, err := Tokenize(line)
+	if err != nil || len(tokens) == 0 {
+		return nil, err
+	}
+	verb, objs, used, next, err := resolve(tokens)
+	switch {
+	case err != nil:
+		return nil, err
+	case objs == nil && next == nil:
+		return session(verb, tokens[used:], line), nil
+	case objs == nil:
+		return nil, schema.Refuse("Incomplete command", shorten(strings.TrimSpace(line))).Because("next is one of " + strings.Join(texts(next), " "))
+	}
+	r := newReader(formOf(verb, objs))
+	for _, t := range tokens[used:] {
+		if err := r.take(t); err != nil {
+			return nil, err
+		}
+	}
+	ops, err := r.finish()
+	if err != nil {
+		return nil, err
+	}
+	op := ops[0]
+	op.Line, op.Also = line, ops[1:]
+	return op, nil
+}
+
+func session(word string, rest []Token, line string) *Op {
+	op := &Op{Verb: word, Line: line}
+	for _, t := range rest {
+		op.Key = append(op.Key, t.Text)
+	}
+	return op
+}
+
+// reader takes the tokens behind the words of a command one by one. Completion uses it as well: what may come next
+// follows from its state.
+type reader struct {
+	form     *form
+	filled   int                 // positionals that were given
+	names    []string            // values of a positional that repeats
+	values   map[string][]string // by place: see where
+	order    []keyword           // arguments in the order typed, once each
+	pending  keyword             // a keyword that waits for its value
+	optional keyword             // what may stand here without a dash: a unit, another value of the same keyword
+	skip     int                 // values of an ignored keyword still to come
+	neutral  []string            // values that the unbuilt keyword refused otherwise accepts
+	refused  string              // its name
+	dropped  int                 // arguments that ask for nothing
+}
+
+func newReader(f *form) *reader { return &reader{form: f, values: map[string][]string{}} }
+
+func where(k keyword) string { return k.obj.YANG + "\x00" + k.field.CLI }
+
+func (r *reader) take(t Token) error {
+	switch {
+	case r.refused != "":
+		return r.takeUnbuilt(t)
+	case r.skip > 0:
+		r.skip--
+		return nil
+	case r.pending.field != nil:
+		k := r.pending
+		if t.Keyword {
+			return schema.Refuse(schema.Missing, k.field.CLI).Because("-" + k.field.CLI + " wants a value; quote one that begins with -")
+		}
+		r.pending = keyword{}
+		return r.value(k, t.Text)
+	case t.Keyword:
+		return r.keyword(t)
+	case r.optional.field != nil:
+		return r.value(r.optional, t.Text)
+	case r.filled < len(r.form.pos):
+		r.filled++
+		return r.positional(r.form.pos[r.filled-1], t.Text)
+	case r.form.many:
+		return r.positional(r.form.pos[len(r.form.pos)-1], t.Text)
+	}
+	return schema.Refuse(schema.NoSuchArg, shorten(t.Text))
+}
+
+// takeUnbuilt reads the value of an argument that this version does not build.
+func (r *reader) takeUnbuilt(t Token) error {
+	name := r.refused
+	if t.Keyword || !slices.ContainsFunc(r.neutral, func(n string) bool { return strings.EqualFold(n, t.Text) }) {
+		return schema.Refuse(schema.NotSupported, name, shorten(t.Text))
+	}
+	r.refused = ""
+	r.dropped++
+	return nil
+}
+
+func (r *reader) positional(f *schema.Field, s string) error {
+	k := keyword{r.form.objs[0], f}
+	v, err := canonical(k, s)
+	if err != nil {
+		return err
+	}
+	if r.form.many && f == r.form.pos[len(r.form.pos)-1] {
+		r.names = append(r.names, v)
+	}
+	r.values[where(k)] = append(r.values[where(k)], v)
+	if f.Key == 0 && !slices.Contains(r.order, k) {
+		r.order = append(r.order, k)
+	}
+	return nil
+}
+
+func (r *reader) keyword(t Token) error {
+	r.optional = keyword{}
+	if n, ok := r.form.ignored()[t.Text]; ok {
+		r.skip = n
+		return nil
+	}
+	name, several := match(t.Text, r.form.names())
+	switch {
+	case several != nil:
+		slices.Sort(several)
+		return schema.Refuse("Ambiguous argument", t.Text).Because("it may be " + strings.Join(several, ", "))
+	case name == "" || t.Text == "-":
+		return schema.Refuse(schema.NoSuchArg, shorten(t.Text))
+	}
+	name = name[1:]
+	if neutral, known := r.form.unbuilt(name); known {
+		return r.unbuilt(name, neutral)
+	}
+	for _, k := range r.form.keywords() {
+		if k.field.CLI != name {
+			continue
+		}
+		if r.values[where(k)] != nil {
+			return schema.Refuse(schema.BadArgument, "-"+name).Because("it is given twice")
+		}
+		r.order = append(r.order, k)
+		if r.form.verb == "unset" || k.field.Flag {
+			r.values[where(k)] = []string{""}
+			return nil
+		}
+		r.pending = k
+	}
+	return nil
+}
+
+func (r *reader) unbuilt(name string, neutral []string) error {
+	switch {
+	case r.form.verb == "unset" && neutral != nil:
+		r.dropped++
+		return nil
+	case neutral == nil:
+		return schema.Refuse(schema.NotSupported, name)
+	}
+	r.refused, r.neutral = name, neutral
+	return nil
+}
+
+// value stores the value of a keyword, or of what stands behind it, and says what may follow without a dash.
+func (r *reader) value(k keyword, s string) error {
+	v, err := canonical(k, s)
+	if err != nil {
+		return err
+	}
+	old := r.values[where(k)]
+	r.optional = keyword{}
+	if k.field.Many {
+		if k.field.Key == 0 && old != nil {
+			if v, err = canonical(k, old[0]+" "+s); err != nil {
+				return err
+			}
+			old = nil
+		}
+		r.optional = k
+	} else if next := after(k); len(next) > 0 {
+		r.optional = keyword{k.obj, next[0]}
+	} else if r.form.verb == "set" && k.obj != r.form.objs[0] && k.field.Key == 0 {
+		r.pending = keyword{k.obj, k.obj.Keys()[1]}
+	}
+	r.values[where(k)] = append(old, v)
+	if !slices.Contains(r.order, k) {
+		r.order = append(r.order, k)
+	}
+	return nil
+}
+
+// canonical checks a value and gives its canonical spelling: enumerated values may be abbreviated.
+func canonical(k keyword, s string) (string, error) {
+	f := k.field
+	if len(f.Enum) > 0 {
+		among := append(slices.Clone(f.Enum), f.Later...)
+		for a := range f.Alias {
+			among = append(among, a)
+		}
+		word, several := match(s, among)
+		if s != "" && several != nil {
+			return "", schema.Refuse(schema.BadValue, f.CLI, s).Because("it may be " + strings.Join(several, ", "))
+		}
+		if word != "" {
+			s = word
+		}
+	}
+	scratch := reflect.New(k.obj.Type).Elem()
+	if err := f.Set(scratch, s); err != nil {
+		return "", err
+	}
+	return f.Text(scratch), nil
+}
+
+// finish checks that nothing is missing and makes the operations.
+func (r *reader) finish() ([]*Op, error) {
+	switch {
+	case r.refused != "":
+		return nil, schema.Refuse(schema.NotSupported, r.refused)
+	case r.pending.field != nil:
+		return nil, schema.Refuse(schema.Missing, r.pending.field.CLI)
+	}
+	var missing []string
+	for _, p := range r.form.pos[min(r.filled, r.form.need):r.form.need] {
+		missing = append(missing, p.CLI)
+	}
+	if r.form.verb == "add" && missing == nil && r.filled > r.form.need { // what is optional comes together, as address and port
+		for _, p := range r.form.pos[r.filled:] {
+			missing = append(missing, p.CLI)
+		}
+	}
+	if missing != nil {
+		return nil, schema.Refuse(schema.Missing, missing...)
+	}
+	var ops []*Op
+	for i, o := range r.form.objs {
+		ops = append(ops, r.ops(o, i > 0)...)
+	}
+	if len(ops) == 0 {
+		return nil, schema.Refuse(schema.Missing, r.alternatives()...)
+	}
+	if r.form.verb == "set" || r.form.verb == "unset" {
+		if len(ops) == 1 && len(ops[0].Args) == 0 && r.dropped == 0 {
+			return nil, schema.Refuse(schema.Missing, "-argument").Because("give at least one argument to " + r.form.verb)
+		}
+	}
+	return ops, nil
+}
+
+// alternatives are the keyword keys of which one must be given.
+func (r *reader) alternatives() []string {
+	var out []string
+	for _, o := range r.form.objs {
+		for _, k := range o.Keys() {
+			if k.Keyword {
+				out = append(out, "-"+k.CLI)
+			}
+		}
+	}
+	return out
+}
+
+// ops are the operations on the rows of one object that the line asks for.
+func (r *reader) ops(o *schema.Object, aside bool) []*Op {
+	op := &Op{Verb: r.form.verb, Object: o}
+	for _, k := range r.order {
+		if k.obj == o && k.field.Key == 0 {
+			op.Args = append(op.Args, Arg{k.field, strings.Join(r.values[where(k)], " ")})
+		}
+	}
+	if aside && r.form.verb == "set" && len(op.Args) == 0 {
+		return nil
+	}
+	if !aside && r.form.verb == "set" && len(op.Args) == 0 && len(r.order) > 0 && r.dropped == 0 {
+		return nil // all that is set belongs to a binding
+	}
+	if !o.Rows {
+		return []*Op{op}
+	}
+	return r.keyed(o, op)
+}
+
+// keyed gives op its key; more values for one key field make more operations.
+func (r *reader) keyed(o *schema.Object, op *Op) []*Op {
+	ops := []*Op{op}
+	for _, k := range o.Keys() {
+		at := where(keyword{o, k})
+		if k.Key == 1 && !k.Keyword { // objects that share words share the first positional
+			at = where(keyword{r.form.objs[0], r.form.pos[0]})
+		}
+		values := r.values[at]
+		if values == nil {
+			if k.Keyword {
+				return nil
+			}
+			break
+		}
+		var next []*Op
+		for _, base := range ops {
+			for _, v := range values {
+				n := *base
+				n.Key = append(slices.Clone(base.Key), v)
+				next = append(next, &n)
+			}
+		}
+		ops = next
+	}
+	return ops
+}

@@ -1,0 +1,149 @@
+package grammar
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+
+	"sluice/vendor-config/schema"
+)
+
+// rules are what an object asks for beyond the tags of its fields.
+type rules struct {
+	prepare  func(c *schema.Config, row any) error // completes the row and what it needs before it is checked
+	check    func(c *schema.Config, row any) error // what must hold for a row, alone and with the rows it refers to
+	unique   func(c *schema.Config, row any) string
+	taken    func(row, other any) error            // the error when two rows have the same unique text
+	changed  func(c *schema.Config, row any) error // after the row is stored
+	inUse    func(c *schema.Config, row any) error // refuses rm
+	bindings bool                                  // rm removes the rows that refer to it
+	gone     func(c *schema.Config, row any) error // after the row is removed
+}
+
+// rulesOf finds the rules of an object.
+func rulesOf(o *schema.Object) rules {
+	switch o {
+	case schema.Of[schema.NSIP]():
+		return ipRules()
+	case schema.Of[schema.VLAN]():
+		return rules{bindings: true}
+	case schema.Of[schema.VLANInterface]():
+		return vlanInterfaceRules()
+	case schema.Of[schema.VLANIP]():
+		return vlanIPRules()
+	case schema.Of[schema.Route]():
+		return rules{check: typed(checkRoute)}
+	case schema.Of[schema.Server]():
+		return serverRules()
+	case schema.Of[schema.Service]():
+		return serviceRules()
+	case schema.Of[schema.LBVserver]():
+		return vserverRules()
+	case schema.Of[schema.LBVserverService]():
+		return rules{check: typed(checkBinding)}
+	case schema.Of[schema.LBMonitor]():
+		return rules{check: typed(checkMonitor), inUse: typed(monitorInUse)}
+	case schema.Of[schema.ServiceMonitor]():
+		return rules{check: typed(checkServiceMonitor)}
+	}
+	return rules{}
+}
+
+func typed[T any](f func(*schema.Config, *T) error) func(*schema.Config, any) error {
+	return func(c *schema.Config, row any) error { return f(c, row.(*T)) }
+}
+
+// Check tests the configuration as a whole: that what is referred to exists, that nothing is claimed twice, that
+// gateways can be reached. It is for configurations that did not come about by operations, such as an edited file.
+func Check(c *schema.Config) error {
+	for _, o := range schema.Objects() {
+		if !o.Rows {
+			continue
+		}
+		r := rulesOf(o)
+		claims := map[string]any{}
+		for row := range c.Each(o) {
+			err := checkRow(c, o, row)
+			if err == nil && r.unique != nil {
+				claim := r.unique(c, row)
+				if other := claims[claim]; claim != "" && other != nil {
+					err = r.taken(row, other)
+				}
+				claims[claim] = row
+			}
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", o.Name(), RowName(o, row), err)
+			}
+		}
+	}
+	return nil
+}
+
+// RowName is the key of a row as the operator types it.
+func RowName(o *schema.Object, row any) string {
+	v := reflect.ValueOf(row).Elem()
+	name := ""
+	for i, k := range o.Keys() {
+		if i > 0 {
+			name += " "
+		}
+		name += Quote(k.Text(v))
+	}
+	return name
+}
+
+// checkRow tests one row: required fields, references, and the object's own rules.
+func checkRow(c *schema.Config, o *schema.Object, row any) error {
+	v := reflect.ValueOf(row).Elem()
+	for _, f := range o.Fields {
+		text := f.Text(v)
+		if text == "" && (f.Key > 0 || f.Required) {
+			return schema.Refuse(schema.Missing, f.CLI)
+		}
+		if f.Ref == "" || text == "" {
+			continue
+		}
+		if _, ok := c.Row(schema.Find(f.Ref), text); !ok && (f.Ref != "lb monitor" || !builtin(text)) {
+			name := f.CLI
+			if name == "name" {
+				name = label(schema.Find(f.Ref))
+			}
+			return schema.Refuse(schema.NoSuchRow, name, text)
+		}
+	}
+	if r := rulesOf(o); r.check != nil {
+		return r.check(c, row)
+	}
+	return nil
+}
+
+func builtin(monitor string) bool {
+	for _, m := range schema.BuiltinMonitors() {
+		if m.Name == monitor {
+			return true
+		}
+	}
+	return false
+}
+
+// bits is the length of a contiguous IPv4 mask, or -1.
+func bits(mask netip.Addr) int {
+	if !mask.Is4() {
+		return -1
+	}
+	a := mask.As4()
+	m := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
+	n := 0
+	for m&(1<<31) != 0 {
+		m <<= 1
+		n++
+	}
+	if m != 0 {
+		return -1
+	}
+	return n
+}
+
+func badMask(field string, mask netip.Addr) error {
+	return schema.Refuse(schema.BadValue, field, mask.String()).Because("a mask is ones and then zeros, e.g. 255.255.255.0")
+}

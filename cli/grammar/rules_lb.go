@@ -1,0 +1,201 @@
+package grammar
+
+import (
+	"net/netip"
+	"strconv"
+
+	"sluice/vendor-config/schema"
+)
+
+func serverRules() rules {
+	return rules{
+		check: typed(func(c *schema.Config, s *schema.Server) error {
+			if !unicast(s.IPAddress) {
+				return schema.Refuse(schema.BadAddress, "IPAddress", s.IPAddress.String()).Because("it is not an address of a host")
+			}
+			if own := schema.Get[schema.NSIP](c, s.IPAddress.String()); own != nil {
+				return schema.Refuse(schema.BadArgument, "IPAddress", s.IPAddress.String()).Because("it is a " + own.Type + " of this appliance")
+			}
+			return nil
+		}),
+		unique: func(_ *schema.Config, row any) string { return row.(*schema.Server).IPAddress.String() },
+		taken: func(row, other any) error {
+			s := other.(*schema.Server)
+			return schema.Refuse("Server already exists", s.IPAddress.String()).Because("it is server " + s.Name)
+		},
+		inUse: typed(func(c *schema.Config, s *schema.Server) error {
+			for row := range c.Each(schema.Of[schema.Service]()) {
+				if v := row.(*schema.Service); v.Server == s.Name {
+					return schema.Refuse(schema.RowInUse, s.Name).Because("service " + v.Name + " is on it")
+				}
+			}
+			return nil
+		}),
+	}
+}
+
+func serviceRules() rules {
+	return rules{
+		prepare: typed(serverByAddress),
+		unique: func(c *schema.Config, row any) string {
+			s := row.(*schema.Service)
+			return endpoint(s.Server, s.Port, s.ServiceType)
+		},
+		taken: func(row, other any) error {
+			s := other.(*schema.Service)
+			return schema.Refuse(schema.RowExists, s.Server+":"+portText(s.Port), protocol(s.ServiceType)).Because("it is service " + s.Name)
+		},
+		bindings: true,
+	}
+}
+
+// serverByAddress replaces an address in the place of the server's name by the server that has it, which is created
+// when there is none.
+func serverByAddress(c *schema.Config, s *schema.Service) error {
+	a, err := netip.ParseAddr(s.Server)
+	if schema.Get[schema.Server](c, s.Server) != nil || err != nil {
+		return nil
+	}
+	for row := range c.Each(schema.Of[schema.Server]()) {
+		if have := row.(*schema.Server); have.IPAddress == a {
+			s.Server = have.Name
+			return nil
+		}
+	}
+	if !a.Is4() {
+		return schema.Refuse(schema.NotSupported, "serverName", s.Server).Because("this release knows IPv4 only")
+	}
+	server := schema.Of[schema.Server]().Fresh().(*schema.Server)
+	server.Name, server.IPAddress = a.String(), a
+	s.Server = server.Name
+	return put(c, schema.Of[schema.Server](), server)
+}
+
+func vserverRules() rules {
+	return rules{
+		prepare: typed(prepareVserver),
+		check:   typed(checkVserver),
+		unique: func(_ *schema.Config, row any) string {
+			v := row.(*schema.LBVserver)
+			if !v.IPAddress.IsValid() {
+				return ""
+			}
+			return endpoint(v.IPAddress.String(), v.Port, v.ServiceType)
+		},
+		taken: func(row, other any) error {
+			v := other.(*schema.LBVserver)
+			return schema.Refuse(schema.RowExists, v.IPAddress.String()+":"+portText(v.Port), protocol(v.ServiceType)).Because("it is lb vserver " + v.Name)
+		},
+		bindings: true,
+	}
+}
+
+// prepareVserver takes 0.0.0.0 0 for a vserver that is not addressed, and creates the VIP that the address needs.
+func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
+	if v.IPAddress.IsUnspecified() && v.Port == 0 {
+		v.IPAddress = netip.Addr{}
+	}
+	if !v.IPAddress.IsValid() || !unicast(v.IPAddress) || schema.Get[schema.NSIP](c, v.IPAddress.String()) != nil {
+		return nil // checkVserver has a word on it
+	}
+	vip := schema.Of[schema.NSIP]().Fresh().(*schema.NSIP)
+	vip.IPAddress, vip.Netmask, vip.Type = v.IPAddress, netip.AddrFrom4([4]byte{255, 255, 255, 255}), "VIP"
+	return put(c, schema.Of[schema.NSIP](), vip)
+}
+
+func checkVserver(c *schema.Config, v *schema.LBVserver) error {
+	if !v.IPAddress.IsValid() {
+		if v.Port != 0 {
+			return schema.Refuse(schema.Missing, "IPAddress")
+		}
+		return nil
+	}
+	if !unicast(v.IPAddress) {
+		return schema.Refuse(schema.BadAddress, "IPAddress", v.IPAddress.String()).Because("a VIP is an address of a host; 0.0.0.0 0 is a vserver that is not addressed")
+	}
+	ip := schema.Get[schema.NSIP](c, v.IPAddress.String())
+	switch {
+	case ip == nil:
+		return schema.Refuse(schema.NoSuchRow, "IPAddress", v.IPAddress.String()).Because("no ns ip has the address")
+	case ip.Type != "VIP":
+		return schema.Refuse(schema.NotPermitted, v.IPAddress.String()).Because("it is a " + ip.Type + "; give the vserver an address of its own")
+	case ip.VServer == "DISABLED":
+		return schema.Refuse(schema.NotPermitted, v.IPAddress.String()).Because("its vServer option is DISABLED")
+	}
+	return nil
+}
+
+// checkBinding: a vserver balances services of its own type.
+func checkBinding(c *schema.Config, b *schema.LBVserverService) error {
+	v, s := schema.Get[schema.LBVserver](c, b.Vserver), schema.Get[schema.Service](c, b.Service)
+	if v.ServiceType != s.ServiceType {
+		return schema.Refuse(schema.BadArgument, b.Service).Because("the service is " + s.ServiceType + " and the vserver " + v.ServiceType)
+	}
+	return nil
+}
+
+func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
+	standard := schema.Of[schema.LBMonitor]().Fresh().(*schema.LBMonitor)
+	switch {
+	case builtin(m.Name):
+		return schema.Refuse(schema.RowExists, "monitorName", m.Name).Because("the monitor is built in")
+	case m.Type != "HTTP" && m.HTTPRequest != standard.HTTPRequest:
+		return schema.Refuse(schema.NoPrereq, "httpRequest").Because("it is for monitors of type HTTP")
+	case m.Type != "HTTP" && m.RespCode != standard.RespCode:
+		return schema.Refuse(schema.NoPrereq, "respCode").Because("it is for monitors of type HTTP")
+	case millis(m.RespTimeout, m.RespTimeoutUnit) >= millis(m.Interval, m.IntervalUnit):
+		return schema.Refuse(schema.BadArgument, "resptimeout", strconv.Itoa(int(m.RespTimeout))+" "+m.RespTimeoutUnit).
+			Because("it must be less than the interval of " + strconv.Itoa(int(m.Interval)) + " " + m.IntervalUnit)
+	case m.DestIP.IsValid() && !unicast(m.DestIP):
+		return schema.Refuse(schema.BadAddress, "destIP", m.DestIP.String()).Because("it is not an address of a host")
+	}
+	return nil
+}
+
+// millis is a time of a monitor in milliseconds.
+func millis(n uint32, unit string) uint64 {
+	switch unit {
+	case "MSEC":
+		return uint64(n)
+	case "MIN":
+		return uint64(n) * 60000
+	}
+	return uint64(n) * 1000
+}
+
+func monitorInUse(c *schema.Config, m *schema.LBMonitor) error {
+	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
+		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
+			return schema.Refuse(schema.RowInUse, m.Name).Because("it is bound to service " + b.Service)
+		}
+	}
+	return nil
+}
+
+// checkServiceMonitor: a monitor needs a port to probe.
+func checkServiceMonitor(c *schema.Config, b *schema.ServiceMonitor) error {
+	s, m := schema.Get[schema.Service](c, b.Service), schema.MonitorNamed(c, b.Monitor)
+	if s.Port == 0 && m.DestPort == 0 && m.Type != "PING" {
+		return schema.Refuse(schema.NoPrereq, "destPort").Because("service " + s.Name + " has no port of its own, so the monitor must name one")
+	}
+	return nil
+}
+
+// protocol is what a service type is on the wire.
+func protocol(serviceType string) string {
+	if serviceType == "HTTP" {
+		return "TCP"
+	}
+	return serviceType
+}
+
+func endpoint(host string, port uint16, serviceType string) string {
+	return host + ":" + portText(port) + " " + protocol(serviceType)
+}
+
+func portText(port uint16) string {
+	if port == 0 {
+		return "*"
+	}
+	return strconv.Itoa(int(port))
+}

@@ -1,0 +1,276 @@
+package grammar
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"sluice/vendor-config/schema"
+)
+
+// verbs are the verbs of objects, with one line of help, in the order in which help lists them.
+var verbs = []Candidate{
+	{Text: "add", Help: "Create an entity"},
+	{Text: "set", Help: "Change arguments of an entity"},
+	{Text: "unset", Help: "Give arguments of an entity their defaults again"},
+	{Text: "rm", Help: "Remove an entity"},
+	{Text: "bind", Help: "Bind one entity to another"},
+	{Text: "unbind", Help: "Remove a binding"},
+	{Text: "enable", Help: "Put an entity into service"},
+	{Text: "disable", Help: "Take an entity out of service"},
+	{Text: "show", Help: "Display configuration and state"},
+	{Text: "stat", Help: "Display counters and rates"},
+	{Text: "save", Help: "Save the configuration"},
+	{Text: "clear", Help: "Reset to defaults"},
+}
+
+// sessionWords are commands of the session itself; their operation has no object and its words in Key.
+var sessionWords = []Candidate{
+	{Text: "exit", Help: "End the session"},
+	{Text: "quit", Help: "End the session"},
+	{Text: "help", Help: "Help about a command, e.g. help add lb vserver"},
+	{Text: "man", Help: "The same as help"},
+	{Text: "history", Help: "Commands of this session"},
+	{Text: "whoami", Help: "Name of the user"},
+	{Text: "cls", Help: "Clear the screen"},
+}
+
+// laterWords are first words of the reference product that this version refuses by name.
+var laterWords = strings.Fields("rename apply renumber force sync create import export link unlink diff update flush kill switch " +
+	"reboot shutdown install join reset restore batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
+	"techsupport start stop nstrace convert check backup query send")
+
+// laterObjects are objects of the reference product that this version refuses by name, in lower case.
+var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,ns acls,ns simpleacl,servicegroup,lb group,lb parameter,"+
+	"lb persistentsessions,lb route,lb wlm,cr vserver,cr policy,cr action,cs vserver,cs policy,cs action,cs policylabel,cs parameter,"+
+	"vrid,vrid6,vridparam,ha node,ha sync,ha failover,ha files,channel,lacp,linkset,arpparam,nd6,bridgetable,bridgegroup,ipset,"+
+	"netprofile,l2param,l3param,l4param,inat,inatparam,rnat,rnatparam,rnatip,iptunnel,iptunnelparam,vxlan,vxlanvlanmap,netbridge,"+
+	"forwardingsession,fis,ns ratecontrol,ns tcpprofile,ns tcpparam,ns httpprofile,ns httpparam,ns timeout,ns spparams,ns surgeq,"+
+	"ns limitidentifier,ns limitselector,ns hostname,ns info,ns connectiontable,ns events,ns rollbackcmd,ns license,ns rpcnode,"+
+	"ns trafficdomain,ns partition,router dynamicrouting,router bgp,snmp community,snmp manager,snmp trap,snmp alarm,snmp mib,"+
+	"snmp option,snmp user,snmp view,snmp group,snmp engineid,audit syslogaction,audit syslogpolicy,audit syslogparams,"+
+	"audit syslogglobal,audit messageaction,audit nslogaction,appflow collector,appflow action,appflow policy,appflow param,"+
+	"appflow global,system user,system group,system cmdpolicy,system parameter,system session,system backup,system global,"+
+	"ssl certkey,ssl vserver,ssl service,ssl servicegroup,policy expression,policy patset,policy stringmap,policy dataset,"+
+	"responder policy,responder action,rewrite policy,rewrite action,dns nameserver,dns addrec,dns suffix,dns parameter,ntp server,"+
+	"ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,autoscale action,"+
+	"ns timer,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,gslb service,"+
+	"gslb site,partition,license,hostname,ns partitions", ",")
+
+// path is one way to type an object after its verb.
+type path struct {
+	words []string
+	obj   *schema.Object
+	short bool // an optional group word was left out, or the whole is an alias
+}
+
+// paths are all ways to type all objects. Objects that share words (a vserver and its bindings) share paths.
+var paths = sync.OnceValue(func() []path {
+	var all []path
+	for _, o := range schema.Objects() {
+		all = append(all, path{o.Words, o, false})
+		switch w := o.Words[0]; {
+		case w == "ns" && len(o.Words) > 1:
+			all = append(all, path{o.Words[1:], o, true})
+		case slices.Contains([]string{"vlan", "route", "interface", "arp"}, w):
+			all = append(all, path{append([]string{"network"}, o.Words...), o, true})
+		case w == "version" || w == "hardware":
+			all = append(all, path{append([]string{"ns"}, o.Words...), o, true})
+		case o.YANG == "lb-vserver":
+			all = append(all, path{[]string{"vserver"}, o, true})
+		}
+	}
+	return all
+})
+
+// match finds the word among the candidates: exactly, or as a prefix of just one; case does not count. When more than
+// one begins with it they are returned.
+func match(word string, among []string) (found string, several []string) {
+	for _, w := range among {
+		if strings.EqualFold(w, word) {
+			return w, nil
+		}
+	}
+	for _, w := range among {
+		if len(w) >= len(word) && strings.EqualFold(w[:len(word)], word) && !slices.Contains(several, w) {
+			several = append(several, w)
+		}
+	}
+	if len(several) == 1 {
+		return several[0], nil
+	}
+	return "", several
+}
+
+// texts are the words of candidates, without those that are only shorter for others.
+func texts(c []Candidate) []string {
+	var out []string
+	for _, x := range c {
+		if !x.short {
+			out = append(out, x.Text)
+		}
+	}
+	return out
+}
+
+func ambiguous(word string, several []string) error {
+	slices.Sort(several)
+	return schema.Refuse("Ambiguous command", word).Because("it may be " + strings.Join(several, ", "))
+}
+
+// resolve reads the verb and the words of the object. It returns the objects that share them and take the verb, the main
+// one first, and how many tokens it used. When the tokens end too early, objs is empty and next are the words that may follow.
+func resolve(tokens []Token) (verb string, objs []*schema.Object, used int, next []Candidate, err error) {
+	known := append(texts(verbs), texts(sessionWords)...)
+	if len(tokens) == 0 {
+		return "", nil, 0, append(slices.Clone(verbs), sessionWords...), nil
+	}
+	word := tokens[0].Text
+	if strings.EqualFold(word, "sh") {
+		word = "show"
+	}
+	verb, several := match(word, known)
+	switch {
+	case verb == "" && several != nil:
+		return "", nil, 0, nil, ambiguous(word, several)
+	case verb == "" && slices.ContainsFunc(laterWords, func(l string) bool { return strings.EqualFold(l, word) }):
+		return "", nil, 0, nil, schema.Refuse(schema.NotSupported, word)
+	case verb == "":
+		return "", nil, 0, nil, schema.Refuse(schema.NoSuchCommand, shorten(word))
+	case slices.Contains(texts(sessionWords), verb):
+		return verb, nil, 1, nil, nil
+	}
+	objs, used, next, err = object(verb, tokens[1:])
+	return verb, objs, used + 1, next, err
+}
+
+// object reads the words of an object behind a verb.
+func object(verb string, tokens []Token) (objs []*schema.Object, used int, next []Candidate, err error) {
+	var left []path
+	for _, p := range paths() {
+		if p.obj.Has(verb) {
+			left = append(left, p)
+		}
+	}
+	for depth := 0; ; depth++ {
+		var ends, goOn []path
+		for _, p := range left {
+			if len(p.words) == depth {
+				ends = append(ends, p)
+			} else {
+				goOn = append(goOn, p)
+			}
+		}
+		if len(goOn) == 0 {
+			return objectsOf(ends), depth, nil, nil
+		}
+		if depth == len(tokens) {
+			if len(ends) > 0 {
+				return objectsOf(ends), depth, nil, nil
+			}
+			return nil, depth, follow(goOn, depth), nil
+		}
+		t := tokens[depth]
+		word, several := match(t.Text, wordsAt(goOn, depth))
+		if t.Quoted || t.Keyword {
+			word, several = "", nil
+		}
+		switch {
+		case word != "":
+			left = slices.DeleteFunc(goOn, func(p path) bool { return !strings.EqualFold(p.words[depth], word) })
+		case len(ends) > 0:
+			return objectsOf(ends), depth, nil, nil
+		case several != nil:
+			return nil, depth, nil, ambiguous(t.Text, several)
+		default:
+			return nil, depth, nil, unknownObject(verb, tokens, depth)
+		}
+	}
+}
+
+// wordsAt are the distinct words at one depth of paths.
+func wordsAt(left []path, depth int) []string {
+	var words []string
+	for _, p := range left {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, p.words[depth]) }) {
+			words = append(words, p.words[depth])
+		}
+	}
+	return words
+}
+
+func objectsOf(ends []path) []*schema.Object {
+	var objs []*schema.Object
+	for _, p := range ends {
+		if !slices.Contains(objs, p.obj) {
+			objs = append(objs, p.obj)
+		}
+	}
+	return objs
+}
+
+// unknownObject refuses the word at depth: by name if the reference product knows it.
+func unknownObject(verb string, tokens []Token, depth int) error {
+	word := strings.ToLower(tokens[depth].Text)
+	typed := word
+	if depth > 0 {
+		typed = strings.ToLower(tokens[depth-1].Text) + " " + word
+	} else if len(tokens) > 1 {
+		typed = word + " " + strings.ToLower(tokens[1].Text)
+	}
+	if slices.Contains(laterObjects, typed) {
+		return schema.Refuse(schema.NotSupported, typed)
+	}
+	for _, l := range laterObjects {
+		bare := strings.TrimPrefix(l, "ns ")
+		first, _, _ := strings.Cut(l, " ")
+		if depth == 0 && (bare == word || first == word && word != "ns" && word != "lb") {
+			return schema.Refuse(schema.NotSupported, tokens[depth].Text)
+		}
+	}
+	for _, p := range paths() {
+		if len(p.words) > depth && strings.EqualFold(p.words[depth], word) {
+			return schema.Refuse(schema.NoSuchCommand, verb+" "+word).Because(strings.Join(p.words, " ") + " takes the verbs " + strings.Join(verbsOf(p.words), " "))
+		}
+	}
+	return schema.Refuse(schema.NoSuchCommand, shorten(tokens[depth].Text))
+}
+
+// verbsOf are the verbs that are typed before the words.
+func verbsOf(words []string) []string {
+	var out []string
+	for _, p := range paths() {
+		if slices.EqualFunc(p.words, words, strings.EqualFold) {
+			for _, v := range p.obj.Verbs {
+				if !slices.Contains(out, v) {
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// groups are words that begin the names of several objects.
+var groups = map[string]string{
+	"ns": "Addresses, configuration and state of the appliance", "lb": "Load balancing", "cli": "This session", "network": "VLANs, routes and ports",
+}
+
+// follow are the words at one depth with their help; those that an optional group word shortens come last.
+func follow(left []path, depth int) []Candidate {
+	var out []Candidate
+	for _, short := range []bool{false, true} {
+		for _, p := range left {
+			word := p.words[depth]
+			if p.short != short || slices.ContainsFunc(out, func(c Candidate) bool { return strings.EqualFold(c.Text, word) }) {
+				continue
+			}
+			help := p.obj.Help
+			if depth+1 < len(p.words) {
+				help = groups[word]
+			}
+			out = append(out, Candidate{Text: word, Help: help, short: short})
+		}
+	}
+	return out
+}
