@@ -40,7 +40,7 @@ type Exchange struct {
 const (
 	OffBufAddr = 0  // uintptr: start of the buffer, headroom included
 	OffDataOff = 16 // uint16: where the frame begins, counted from the buffer's start
-	OffNbSegs  = 18 // uint16: segments of the packet
+	OffNbSegs  = 20 // uint16: segments of the packet
 	OffFlags   = 24 // uint64: offload flags (ol_flags)
 	OffPktLen  = 36 // uint32: bytes of the packet, over all segments
 	OffDataLen = 40 // uint16: bytes of the packet in this segment

@@ -1,0 +1,119 @@
+package port
+
+/*
+#cgo pkg-config: libdpdk
+#include "log.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/yerden/go-dpdk/eal"
+	"golang.org/x/sys/unix"
+)
+
+// EALSettings are what DPDK needs before a port can be opened.
+type EALSettings struct {
+	Lcores     []int    // CPUs on which workers run; the first is the main lcore
+	MemoryMB   int      // MiB for packets and DPDK itself
+	Huge       bool     // take the memory from hugepages
+	FilePrefix string   // with it DPDK's run-time files have this name and DPDK's tools can attach; none without
+	Extra      []string // further EAL arguments, as they are
+}
+
+// args returns EAL's argument vector.
+func (s *EALSettings) args() []string {
+	var cpus []string
+	for _, l := range s.Lcores {
+		cpus = append(cpus, strconv.Itoa(l))
+	}
+	args := []string{"sluice-dataplane", "-l", strings.Join(cpus, ","), "--main-lcore", cpus[0], "--no-pci", "--no-telemetry",
+		"-m", strconv.Itoa(s.MemoryMB), "--log-level", "*:error"}
+	switch {
+	case s.Huge:
+		args = append(args, "--in-memory") // nothing is left in the hugepage filesystem
+	case s.FilePrefix == "":
+		args = append(args, "--no-huge", "--no-shconf")
+	default:
+		args = append(args, "--no-huge")
+	}
+	if s.FilePrefix != "" {
+		args = append(args, "--file-prefix", s.FilePrefix)
+	}
+	return append(args, s.Extra...)
+}
+
+// check refuses what EAL would refuse in words that nobody understands.
+func (s *EALSettings) check() error {
+	if len(s.Lcores) == 0 {
+		return errors.New("DPDK needs a CPU: set `lcore`")
+	}
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		return fmt.Errorf("cannot read which CPUs this process may use: %w", err)
+	}
+	for _, l := range s.Lcores {
+		if l < 0 || !allowed.IsSet(l) {
+			return fmt.Errorf("this process may not use CPU %d: set `lcore` to one of its %d CPUs (see `taskset -p $$`)", l, allowed.Count())
+		}
+	}
+	if _, err := poolSize(s.MemoryMB); err != nil {
+		return err
+	}
+	return nil
+}
+
+// StartEAL starts DPDK. It can be done once in a process. The error is one sentence that says what to do.
+func StartEAL(s *EALSettings) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	C.log_capture()
+	if _, err := eal.Init(s.args()); err != nil {
+		return fmt.Errorf("DPDK cannot start with %d MiB of memory on CPU %d: %s", s.MemoryMB, s.Lcores[0], s.hint(err))
+	}
+	C.log_release()
+	C.claim_signals()
+	return nil
+}
+
+// hint says what may be wrong, from what EAL logged.
+func (s *EALSettings) hint(err error) string {
+	said := captured()
+	detail := err.Error()
+	if said != "" {
+		detail = "it says " + strconv.Quote(said)
+	}
+	low := strings.ToLower(said)
+	switch {
+	case s.Huge && (strings.Contains(low, "hugepage") || strings.Contains(low, "memory")):
+		return fmt.Sprintf("reserve hugepages (sysctl vm.nr_hugepages=%d) or set `huge: false`; %s", (s.MemoryMB+1)/2, detail)
+	case strings.Contains(low, "another primary"), strings.Contains(low, "lock on"):
+		return fmt.Sprintf("another program uses the file prefix %q: stop it or set another `file-prefix`; %s", s.FilePrefix, detail)
+	case strings.Contains(low, "permission"), unix.Geteuid() != 0:
+		return "run it as root; " + detail
+	case len(s.Extra) > 0:
+		return "check `eal-args`; " + detail
+	default:
+		return "check `memory`, `lcore` and the installed DPDK libraries; " + detail
+	}
+}
+
+// captured returns the last line that DPDK has logged since log_capture.
+func captured() string {
+	var buf [512]C.char
+	C.log_last(&buf[0], C.int(len(buf)))
+	return strings.TrimSpace(C.GoString(&buf[0]))
+}
+
+// StopEAL releases DPDK. All queues must be at rest.
+func StopEAL() error {
+	if err := eal.Cleanup(); err != nil {
+		return fmt.Errorf("DPDK did not end cleanly: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,11 @@
+// What DPDK says while it starts or opens a port, kept for one sentence of ours; and signals kept out of DPDK's hands.
+#ifndef SLUICE_LOG_H
+#define SLUICE_LOG_H
+
+void log_capture(void); // from here on lines are kept instead of being printed
+void log_release(void); // from here on lines are printed to stderr
+void log_last(char *to, int size);
+
+void claim_signals(void);
+
+#endif

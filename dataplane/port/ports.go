@@ -1,0 +1,260 @@
+package port
+
+/*
+#cgo pkg-config: libdpdk
+#include <errno.h>
+#include <stdlib.h>
+#include <rte_config.h>
+#include <rte_bus_vdev.h>
+#include "log.h"
+#include "turn.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"unsafe"
+
+	"github.com/yerden/go-dpdk/ethdev"
+	"github.com/yerden/go-dpdk/mempool"
+	"golang.org/x/sys/unix"
+)
+
+// Device is a port of the appliance: a NIC and its twin, the tap that is the kernel's side of the same port.
+type Device struct {
+	Name   string // the operator's name, e.g. "1/1"
+	Device string // kernel network device, e.g. "da"
+	Twin   string // tap, e.g. "tw0": created beforehand by management, since one made by DPDK vanishes with it
+}
+
+// Numbers of descriptors per queue. The af_packet driver ignores them (its ring has framecnt frames), the tap driver
+// sets that many buffers aside.
+const (
+	rxDescriptors = 64
+	txDescriptors = 64
+)
+
+// maxMTU is what an af_packet frame of 2048 bytes can hold besides its header, an Ethernet header and two tags.
+const maxMTU = 1960
+
+// Ports are the open ports of the dataplane.
+type Ports struct {
+	devices []Device
+	opened  []openPort // two a device: NIC, twin
+	pool    *mempool.Mempool
+	queues  []*dpdkQueue
+}
+
+// openPort is a DPDK port on a kernel device.
+type openPort struct {
+	vdev    string
+	device  string
+	ifindex int
+	port    ethdev.Port
+	started bool
+}
+
+// Open opens the devices with one queue per worker. DPDK must have been started, all devices and twins must exist. An
+// error is one sentence that names the device and says what to do.
+func Open(devices []Device, memoryMB, workers int) (*Ports, error) {
+	if len(devices) == 0 || 2*len(devices) > MaxLanes {
+		return nil, fmt.Errorf("the dataplane needs 1 to %d ports, not %d: see `ports`", MaxLanes/2, len(devices))
+	}
+	n, err := poolSize(memoryMB)
+	if err != nil {
+		return nil, err
+	}
+	p := &Ports{devices: devices}
+	if p.pool, err = newPool("packets", n); err != nil {
+		return nil, err
+	}
+	for i, d := range devices {
+		if err := p.open(i, d, workers); err != nil {
+			p.Close()
+			return nil, fmt.Errorf("port %s: %w", d.Name, err)
+		}
+	}
+	for w := range workers {
+		q, err := newQueue(w, p.lanes(w, workers))
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.queues = append(p.queues, q)
+	}
+	return p, nil
+}
+
+// open opens the NIC and the twin of one device.
+func (p *Ports) open(i int, d Device, workers int) error {
+	nic, err := net.InterfaceByName(d.Device)
+	if err != nil {
+		return fmt.Errorf("device %s does not exist: create it or correct `ports`", d.Device)
+	}
+	if nic.MTU > maxMTU {
+		return fmt.Errorf("device %s has an MTU of %d bytes and %d are the most: `ip link set %s mtu 1500`", d.Device, nic.MTU, maxMTU, d.Device)
+	}
+	args := fmt.Sprintf("iface=%s,blocksz=65536,framesz=2048,framecnt=2048,qdisc_bypass=1", d.Device)
+	if workers > 1 {
+		args += ",qpairs=" + strconv.Itoa(workers)
+	}
+	if err := p.attach(fmt.Sprintf("net_af_packet%d", i), args, nic, workers); err != nil {
+		return fmt.Errorf("device %s cannot be opened: run as root and check that it is an Ethernet device: %w", d.Device, err)
+	}
+	twin, err := net.InterfaceByName(d.Twin)
+	if err != nil {
+		return fmt.Errorf("twin %s does not exist: `ip tuntap add dev %s mode tap multi_queue` or start management", d.Twin, d.Twin)
+	}
+	args = fmt.Sprintf("iface=%s,mac=%s", d.Twin, nic.HardwareAddr)
+	if err := p.attach(fmt.Sprintf("net_tap%d", i), args, twin, workers); err != nil {
+		return fmt.Errorf("twin %s cannot be opened: it must be a tap made with multi_queue that no other program has open: %w", d.Twin, err)
+	}
+	// The driver gives every tap an MTU of 1500; the kernel must not send more through the twin than the NIC takes.
+	if twinPort := p.opened[TwinLane(i)].port; nic.MTU != 1500 {
+		if err := twinPort.SetMTU(uint16(nic.MTU)); err != nil {
+			return fmt.Errorf("twin %s does not take the MTU %d of %s: %w", d.Twin, nic.MTU, d.Device, err)
+		}
+	}
+	return nil
+}
+
+// attach makes a DPDK port of a kernel device and starts it.
+func (p *Ports) attach(vdev, args string, dev *net.Interface, queues int) error {
+	C.log_capture()
+	defer C.log_release()
+	name, carg := C.CString(vdev), C.CString(args)
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(carg))
+	if rc := C.rte_vdev_init(name, carg); rc < 0 {
+		return because(unix.Errno(-rc))
+	}
+	p.opened = append(p.opened, openPort{vdev: vdev, device: dev.Name, ifindex: dev.Index})
+	o := &p.opened[len(p.opened)-1]
+	var err error
+	if o.port, err = ethdev.GetPortByName(vdev); err != nil {
+		return because(err)
+	}
+	if err := startPort(o.port, p.pool, queues); err != nil {
+		return because(err)
+	}
+	o.started = true
+	if err := o.port.PromiscEnable(); err != nil {
+		return fmt.Errorf("it cannot be made promiscuous: %w", because(err))
+	}
+	return nil
+}
+
+// because adds what DPDK has logged to an error.
+func because(err error) error {
+	if said := captured(); said != "" {
+		return fmt.Errorf("%w (DPDK says %q)", err, said)
+	}
+	return err
+}
+
+// startPort gives a port its queues and starts it.
+func startPort(port ethdev.Port, pool *mempool.Mempool, queues int) error {
+	if err := port.DevConfigure(uint16(queues), uint16(queues)); err != nil {
+		return err
+	}
+	for q := range uint16(queues) {
+		if err := port.RxqSetup(q, rxDescriptors, pool); err != nil {
+			return err
+		}
+		if err := port.TxqSetup(q, txDescriptors); err != nil {
+			return err
+		}
+	}
+	return port.Start()
+}
+
+// lanes lists a worker's lanes with their descriptors.
+func (p *Ports) lanes(worker, workers int) []lane {
+	var ls []lane
+	for i, o := range p.opened {
+		find := tapDescriptors
+		if i%2 == 0 {
+			find = packetDescriptors
+		}
+		fd := -1
+		// A tap has one descriptor more, the first one, which keeps it attached and gets no packets.
+		if fds := find(o); len(fds) >= workers {
+			fd = fds[len(fds)-workers+worker]
+		}
+		ls = append(ls, lane{port: o.port, fd: fd})
+	}
+	return ls
+}
+
+// Queue returns a worker's queue.
+func (p *Ports) Queue(worker int) Queue { return p.queues[worker] }
+
+// Devices returns the devices in the order of their ports.
+func (p *Ports) Devices() []Device { return p.devices }
+
+// PoolFree returns the number of packet buffers that nobody holds.
+func (p *Ports) PoolFree() int { return p.pool.AvailCount() }
+
+// Close stops and closes the ports. The workers must have ended.
+func (p *Ports) Close() {
+	for _, q := range p.queues {
+		q.close()
+	}
+	for _, o := range p.opened {
+		if o.started {
+			o.port.Stop()
+		}
+		name := C.CString(o.vdev)
+		C.rte_vdev_uninit(name)
+		C.free(unsafe.Pointer(name))
+	}
+	p.opened, p.queues = nil, nil
+	p.pool.Free()
+}
+
+// Link is the state of a port's link.
+type Link struct {
+	Up  bool
+	MTU int // bytes
+	MAC [6]byte
+}
+
+// ErrReplaced tells that a device is another one now than when it was opened: the dataplane must start over to use it.
+var ErrReplaced = errors.New("the device has been replaced since the dataplane opened it")
+
+// Link reads the state of port i's NIC. A device that has vanished is a link that is down; one that came back under
+// the same name is ErrReplaced, since its old descriptor is dead.
+func (p *Ports) Link(i int) (Link, error) { return readLink(p.opened[NICLane(i)]) }
+
+// TwinLink reads the state of port i's twin.
+func (p *Ports) TwinLink(i int) (Link, error) { return readLink(p.opened[TwinLane(i)]) }
+
+func readLink(o openPort) (Link, error) {
+	dev, err := net.InterfaceByName(o.device)
+	if err != nil {
+		return Link{}, nil
+	}
+	if dev.Index != o.ifindex {
+		return Link{}, fmt.Errorf("%s: %w", o.device, ErrReplaced)
+	}
+	l := Link{Up: dev.Flags&net.FlagUp != 0 && dev.Flags&net.FlagRunning != 0, MTU: dev.MTU}
+	copy(l.MAC[:], dev.HardwareAddr)
+	return l, nil
+}
+
+// Counters reads what DPDK has counted at port i's NIC and twin.
+func (p *Ports) Counters(i int) (nic, twin ethdev.GoStats, err error) {
+	var s ethdev.Stats
+	if err = p.opened[NICLane(i)].port.StatsGet(&s); err != nil {
+		return
+	}
+	nic = *s.Cast()
+	if err = p.opened[TwinLane(i)].port.StatsGet(&s); err != nil {
+		return
+	}
+	twin = *s.Cast()
+	return
+}
