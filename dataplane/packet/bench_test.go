@@ -1,0 +1,52 @@
+package packet
+
+import (
+	"testing"
+)
+
+// spread is a burst of frames in different cache lines, as a pool of buffers holds them.
+func spread(b *testing.B, f Frame) *[Burst]Packet {
+	r := newRoom(b)
+	var burst [Burst]Packet
+	for i := range burst {
+		f.SrcPort = uint16(1024 + i)
+		frame := f.Bytes()
+		copy(r.mem[i*2048:], frame)
+		p := r.place(frame)
+		p.Data = p.Data - uintptr(len(r.mem)-len(frame)) + uintptr(i*2048)
+		burst[i] = *p
+	}
+	return &burst
+}
+
+func perPacket(b *testing.B) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/Burst, "ns/packet")
+}
+
+func BenchmarkParse(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		f    Frame
+	}{{"TCP", client}, {"UDP", with(func(f *Frame) { f.Proto = ProtoUDP })}, {"tagged", with(func(f *Frame) { f.Tags = []uint16{2} })}} {
+		b.Run(c.name, func(b *testing.B) {
+			burst := spread(b, c.f)
+			var slots [Burst]uintptr
+			for b.Loop() {
+				ParseBurst(burst, Burst, &testIndex, &slots)
+			}
+			perPacket(b)
+		})
+	}
+}
+
+func BenchmarkRewrite(b *testing.B) {
+	burst := spread(b, client)
+	k := Key{1, 2}
+	r := MakeRewrite(k, k)
+	for b.Loop() {
+		for i := range burst {
+			r.TCP(burst[i].Data + EtherLen)
+		}
+	}
+	perPacket(b)
+}
