@@ -1,0 +1,73 @@
+package worker
+
+import (
+	"sluice/dataplane/flow"
+	"sluice/dataplane/packet"
+)
+
+// age paces the sweep that finds flows which were silent too long: the whole table within sweepTicks, a bounded piece a turn.
+type age struct {
+	slots uint64 // of the table
+	debt  uint64 // slots that are due to be looked at
+}
+
+const (
+	sweepTicks = 20   // 2 s for the whole table
+	sweepBusy  = 256  // slots a turn with packets
+	sweepIdle  = 4096 // slots a turn without
+)
+
+func (a *age) due(ticks uint32) {
+	a.debt = min(a.debt+a.slots*uint64(ticks)/sweepTicks+1, a.slots)
+}
+
+func (w *Worker) sweep(most uint64) {
+	if n := min(w.age.debt, most); n > 0 {
+		w.age.debt -= n
+		w.flows.Sweep(w.now, int(n), w)
+	}
+}
+
+// IdleLimit implements flow.Keeper.
+func (w *Worker) IdleLimit(e *flow.Entry) uint32 { return w.set.IdleLimit(e.Vserver, e.Service) }
+
+// Gone implements flow.Keeper: a flow has ended, its port is free again.
+func (w *Worker) Gone(fwd, rev *flow.Entry) {
+	e := fwd
+	if e == nil {
+		if e = rev; e == nil {
+			return
+		}
+	}
+	if e.Kind&flow.KindPool != 0 {
+		k := e.Result(e.Proto())
+		if e.Kind&flow.KindReverse != 0 {
+			k = e.Key().Reverse()
+		}
+		w.pools.Release(uint32(k.A), e.Service, packet.Swap16(uint16(k.B)))
+	}
+	if !e.State.Closed() {
+		w.closed(e)
+	}
+}
+
+// opened counts a new flow.
+func (w *Worker) opened(e *flow.Entry) {
+	w.lb.Opened(e.Service)
+	for _, base := range [2]uintptr{w.services, w.vservers} {
+		id := e.Service
+		if base == w.vservers {
+			id = e.Vserver
+		}
+		c := countsOf(base, id)
+		c.flows++
+		c.open++
+	}
+}
+
+// closed counts the end of a flow: when its connection is over or when it is forgotten, whichever comes first.
+func (w *Worker) closed(e *flow.Entry) {
+	w.lb.Closed(e.Service)
+	countsOf(w.services, e.Service).open--
+	countsOf(w.vservers, e.Vserver).open--
+}

@@ -1,0 +1,164 @@
+package worker
+
+import (
+	"math/bits"
+
+	"sluice/dataplane/flow"
+	"sluice/dataplane/packet"
+	"sluice/dataplane/table"
+)
+
+// balance opens a flow for each packet that is still open: it finds the vserver, has a service chosen, takes a source port,
+// writes both entries of the flow and translates the packet, which then wants a next hop.
+func balance(w *Worker, t *table.Set, b []packet.Packet) {
+	for m := w.open; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		p := &b[i]
+		if why := w.balance(t, p); why != packet.NoReason {
+			p.End(why)
+			continue
+		}
+		if p.Verdict == packet.Undecided {
+			w.outgoing |= 1 << uint(i)
+		}
+	}
+	w.open = 0
+}
+
+// Source ports of flows that keep their client's address but not its port (usip with useproxyport). The address is not ours,
+// so the split with the kernel's ports on SNIPs does not apply.
+const (
+	proxyPortLo = 1024
+	proxyPortHi = 65535
+)
+
+// maxPools is how many pairs of SNIP and service can have ports out at once, 1 port pool each.
+const maxPools = 1 << 14
+
+// balance returns why p ends here, or NoReason if it goes on to route.
+func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
+	// A packet of the same burst may have opened the flow.
+	if e := w.flows.Find(p.Slot, p.A, p.B); e != nil {
+		return w.join(t, p, e)
+	}
+	v := t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto())
+	if v == nil {
+		return packet.DropNoVserver
+	}
+	if p.Flags&packet.FlagLowTTL != 0 {
+		return packet.DropTTLExpired
+	}
+	if !packet.HeaderSumOK(p) {
+		return packet.DropBadIPChecksum
+	}
+	tcp := p.Proto() == packet.ProtoTCP
+	if tcp && p.TCPFlags&(packet.SYN|packet.ACK|packet.RST|packet.FIN) != packet.SYN {
+		return packet.DropNoFlow
+	}
+	id := w.lb.Pick(t, v)
+	if id == 0 {
+		return packet.DropNoServiceUp
+	}
+	e, why := w.openFlow(t, p, v, t.Service(id))
+	if why != packet.NoReason {
+		return why
+	}
+	w.opened(e)
+	if tcp {
+		w.flows.Track(e, p.TCPFlags)
+	}
+	return w.first(p, e, packet.ForwardNewFlow)
+}
+
+// join treats p as a packet of a flow that an earlier packet of its burst opened.
+func (w *Worker) join(t *table.Set, p *packet.Packet, e *flow.Entry) packet.Reason {
+	if p.Flags&packet.FlagLowTTL != 0 {
+		return packet.DropTTLExpired
+	}
+	if p.Proto() == packet.ProtoTCP && !w.tcp(t, p, e) {
+		return packet.DropNoFlow // it would replace a flow of its own burst: the client repeats its SYN
+	}
+	return w.first(p, e, packet.ForwardFlow)
+}
+
+// first translates a packet and leaves it to route.
+func (w *Worker) first(p *packet.Packet, e *flow.Entry, why packet.Reason) packet.Reason {
+	if !w.translate(p, e) {
+		return p.Reason
+	}
+	w.count(e, p)
+	p.Reason = why
+	return packet.NoReason
+}
+
+// openFlow writes the entries of a new flow.
+func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *table.Service) (*flow.Entry, packet.Reason) {
+	key := packet.Key{A: p.A, B: p.B}
+	to, kind, why := w.source(t, p, s)
+	if why != packet.NoReason {
+		return nil, why
+	}
+	var fwd, rev flow.Entry
+	fwd.Fill(key, to)
+	rev.Fill(to.Reverse(), key.Reverse())
+	fwd.Service, fwd.Vserver, fwd.Kind, fwd.Last = s.ID, v.ID, kind, w.now
+	rev.Service, rev.Vserver, rev.Kind, rev.Last = s.ID, v.ID, kind|flow.KindReverse, w.now
+	if p.Proto() == packet.ProtoTCP {
+		fwd.State, rev.State = flow.Opening, flow.Opening
+	}
+	e, result := w.flows.Create(&fwd, &rev)
+	if result == flow.Created {
+		return e, packet.NoReason
+	}
+	if kind&flow.KindPool != 0 {
+		w.pools.Release(uint32(to.A), s.ID, packet.Swap16(uint16(to.B)))
+	}
+	if result == flow.Full {
+		return nil, packet.DropFlowTableFull
+	}
+	return nil, packet.DropTupleInUse
+}
+
+// source chooses the tuple that the server sees.
+func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service) (to packet.Key, kind flow.Kind, why packet.Reason) {
+	client, proto := p.Src(), p.Proto()
+	port := s.Port
+	if port == 0 {
+		port = uint16(p.B >> 16) // as the client asked for
+	}
+	// The tuple's B without the source port, all in memory order.
+	b := uint64(port)<<16 | uint64(proto)<<32 | packet.KeyUsed
+	server := uint64(s.IP) << 32
+	ports := proto == packet.ProtoTCP || proto == packet.ProtoUDP
+	hostPort := packet.Swap16(port)
+	if s.Flags&table.UseSourceIP != 0 {
+		if s.Flags&table.UseProxyPort == 0 || !ports {
+			return packet.Key{A: uint64(client) | server, B: b | uint64(uint16(p.B))}, 0, packet.NoReason
+		}
+		q, ok := w.pools.Probe(w.flows, client, proxyPortLo, proxyPortHi, s.IP, hostPort, proto)
+		if !ok {
+			return to, 0, packet.DropTupleInUse
+		}
+		return packet.Key{A: uint64(client) | server, B: b | uint64(packet.Swap16(q))}, 0, packet.NoReason
+	}
+	for i := uint32(0); i < s.SNIPs; i++ {
+		n := t.SNIP(s, i)
+		to.A = uint64(n.IP) | server
+		if !ports {
+			// Without ports the way back tells one client only per address and protocol.
+			to.B = b
+			if w.flows.Lookup(to.Reverse()) == nil {
+				return to, 0, packet.NoReason
+			}
+			continue
+		}
+		if q, ok := w.pools.TakeUnused(w.flows, n.IP, s.ID, n.PortLo, n.PortHi, s.IP, hostPort, proto); ok {
+			to.B = b | uint64(packet.Swap16(q))
+			return to, flow.KindPool, packet.NoReason
+		}
+	}
+	if !ports && s.SNIPs > 0 {
+		return to, 0, packet.DropTupleInUse
+	}
+	return to, 0, packet.DropPortPoolExhausted
+}

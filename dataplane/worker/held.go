@@ -1,0 +1,132 @@
+package worker
+
+import (
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port"
+	"sluice/dataplane/table"
+)
+
+const (
+	heldNeighbors = 64 // neighbors that packets wait for at once
+	heldPackets   = 3  // packets that wait for one neighbor
+	heldTicks     = 10 // how long they wait: 1 s
+)
+
+// waiting is the packets that wait for one neighbor.
+type waiting struct {
+	ip    uint32
+	port  uint16
+	n     uint8 // packets; 0: not in use
+	asked bool  // management knows
+	since uint32
+	mbufs [heldPackets]uintptr
+}
+
+// held keeps packets whose next hop's MAC address is not known, for a moment, while the kernel is asked for it.
+type held struct {
+	used    int  // neighbors that are waited for
+	pending bool // tables or the time have changed: look through all
+	list    [heldNeighbors]waiting
+}
+
+// hold keeps a packet until its neighbor is known, and returns the reason that it is counted under.
+func (w *Worker) hold(p *packet.Packet, out uint16, ip uint32) packet.Reason {
+	if mtu := w.opt.Ports[out].MTU; mtu != 0 && p.L3Len > mtu {
+		return packet.DropFrameTooLong
+	}
+	free := -1
+	for i := range w.held.list {
+		h := &w.held.list[i]
+		if h.n == 0 {
+			if free < 0 {
+				free = i
+			}
+			continue
+		}
+		if h.ip == ip && h.port == out {
+			if h.n == heldPackets {
+				return packet.DropHoldFull
+			}
+			h.mbufs[h.n] = p.Mbuf
+			h.n++
+			return packet.HeldNeighbor
+		}
+	}
+	if free < 0 {
+		return packet.DropHoldFull
+	}
+	h := &w.held.list[free]
+	*h = waiting{ip: ip, port: out, n: 1, since: w.now, asked: w.wanted(out, ip)}
+	h.mbufs[0] = p.Mbuf
+	w.held.used++
+	return packet.HeldNeighbor
+}
+
+// release sends on what is no longer waiting and drops what has waited too long. What does not fit this turn goes on
+// with the next.
+func (h *held) release(w *Worker) {
+	h.pending = false
+	for i := range h.list {
+		n := &h.list[i]
+		if n.n == 0 {
+			continue
+		}
+		if j, ok := w.set.Neighbor(n.port, n.ip); ok {
+			h.send(w, n, w.set.Adjacency(j))
+		} else if w.now-n.since >= heldTicks {
+			h.expire(w, n)
+		} else if !n.asked {
+			n.asked = w.wanted(n.port, n.ip)
+		}
+		if n.n == 0 {
+			h.used--
+		}
+	}
+}
+
+func (h *held) send(w *Worker, n *waiting, a *table.Adjacency) {
+	lane := uint8(a.Lane)
+	sent := uint8(0)
+	for sent < n.n && w.room(lane) {
+		m := n.mbufs[sent]
+		setMACs(port.Data(m), a)
+		w.send(lane, m)
+		sent++
+	}
+	h.shift(n, sent)
+}
+
+func (h *held) expire(w *Worker, n *waiting) {
+	gone := uint8(0)
+	for gone < n.n && w.discard(n.mbufs[gone], packet.DropNeighborUnresolved) {
+		gone++
+	}
+	h.shift(n, gone)
+}
+
+// shift forgets the first k packets; if some stay, they are looked at in the next turn.
+func (h *held) shift(n *waiting, k uint8) {
+	copy(n.mbufs[:], n.mbufs[k:n.n])
+	n.n -= k
+	h.pending = h.pending || n.n > 0
+}
+
+// drop frees everything, when the worker ends.
+func (h *held) drop(w *Worker) {
+	for h.used > 0 {
+		for i := range h.list {
+			n := &h.list[i]
+			if n.n == 0 {
+				continue
+			}
+			if h.expire(w, n); n.n == 0 {
+				h.used--
+			}
+		}
+		w.queue.Turn(w.x)
+		for i := uint32(0); i < w.x.RxN; i++ {
+			w.discard(w.x.Rx[i], packet.NoReason)
+		}
+	}
+	w.queue.Turn(w.x)
+}

@@ -1,0 +1,108 @@
+package worker
+
+import (
+	"math/bits"
+
+	"sluice/dataplane/packet"
+	"sluice/dataplane/table"
+)
+
+// local answers what virtual addresses must answer (ARP, ping), gives the kernel what is the kernel's, and ends what nobody here
+// wants. What stays open behind it is TCP, UDP and other protocols to our own addresses.
+func local(w *Worker, t *table.Set, b []packet.Packet) {
+	for m := w.open; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		p := &b[i]
+		if why := w.local(t, p); why != packet.NoReason {
+			p.End(why)
+			w.open &^= 1 << uint(i)
+		} else if p.Reason != packet.NoReason {
+			// Translated, and on its way to route: see icmpError.
+			w.outgoing |= 1 << uint(i)
+			w.open &^= 1 << uint(i)
+		}
+	}
+}
+
+// local returns how p ends, or NoReason if it goes on.
+func (w *Worker) local(t *table.Set, p *packet.Packet) packet.Reason {
+	if p.Class == packet.ClassMalformed {
+		return p.Reason
+	}
+	if p.Flags&packet.FlagGroup == 0 && p.DstMAC() != w.mac {
+		return packet.DropNotOurMAC
+	}
+	switch p.Class {
+	case packet.ClassARP:
+		return w.arp(t, p)
+	case packet.ClassIPv6:
+		return w.punt(packet.PuntIPv6)
+	case packet.ClassOther:
+		return w.punt(packet.PuntNotIP)
+	}
+	if p.Flags&packet.FlagGroup != 0 || groupAddress(p.Dst()) {
+		return w.punt(packet.PuntGroup)
+	}
+	own := t.Own(p.Dst())
+	if p.Class == packet.ClassICMP {
+		return w.icmp(t, p, own)
+	}
+	switch own & table.OwnKind {
+	case table.OwnVIP:
+		return forVIP(p)
+	case table.OwnSNIP, table.OwnNSIP:
+		return w.forKernel(t, p)
+	}
+	return packet.DropNotForUs
+}
+
+// groupAddress says whether an address in memory order is multicast, reserved or the broadcast address: 224.0.0.0 and above.
+func groupAddress(ip uint32) bool { return uint8(ip) >= 224 }
+
+// forVIP lets through what a vserver may take.
+func forVIP(p *packet.Packet) packet.Reason {
+	switch p.Class {
+	case packet.ClassFragment:
+		return packet.DropFragment
+	case packet.ClassOptions:
+		return packet.DropOptions
+	}
+	return packet.NoReason
+}
+
+// forKernel lets through what a vserver on one of the kernel's addresses takes; all else is the kernel's.
+func (w *Worker) forKernel(t *table.Set, p *packet.Packet) packet.Reason {
+	switch p.Class {
+	case packet.ClassFragment:
+		return w.punt(packet.PuntFragment)
+	case packet.ClassOptions:
+		return w.punt(packet.PuntOptions)
+	}
+	if t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto()) != nil {
+		return packet.NoReason
+	}
+	return w.punt(packet.PuntLocal)
+}
+
+// arp answers requests for virtual addresses. The kernel gets the rest: it asks and answers for its own addresses and learns
+// neighbors from what it hears.
+func (w *Worker) arp(t *table.Set, p *packet.Packet) packet.Reason {
+	target, request := packet.ARPRequest(p)
+	if !request {
+		return w.punt(packet.PuntARP)
+	}
+	own := t.Own(target)
+	if own&table.OwnKind != table.OwnVIP {
+		return w.punt(packet.PuntARP)
+	}
+	if sender, _ := packet.ARPSender(p); sender == target {
+		// An announcement of our own address by somebody else: there is nothing to answer (RFC 5227 section 2.4 (a)).
+		return w.punt(packet.PuntARP)
+	}
+	if own&table.OwnARP == 0 {
+		return packet.DropARPDisabled
+	}
+	packet.AnswerARP(p, w.mac)
+	p.Out = p.In
+	return packet.ReplyARP
+}

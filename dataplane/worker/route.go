@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"math/bits"
+
+	"sluice/dataplane/packet"
+	"sluice/dataplane/table"
+)
+
+// route gives translated packets their next hop: forwarding table, neighbor, then both MACs and the lane. Packets of known
+// flows come here once a generation of the tables; then their entry knows the adjacency.
+func route(w *Worker, t *table.Set, b []packet.Packet) {
+	for m := w.outgoing; m != 0; m &= m - 1 {
+		w.route(t, &b[bits.TrailingZeros32(m)&(packet.Burst-1)])
+	}
+}
+
+func (w *Worker) route(t *table.Set, p *packet.Packet) {
+	dst := *u32(p.Data + uintptr(p.L3) + packet.OffDstIP)
+	hop := t.Route(dst, p.Hash)
+	if hop == nil {
+		p.End(packet.DropNoRoute)
+		return
+	}
+	next := hop.Gateway
+	if next == 0 {
+		next = dst
+	}
+	i, ok := t.Neighbor(hop.Port, next)
+	if !ok {
+		p.End(w.hold(p, hop.Port, next))
+		return
+	}
+	// By key, not by an address kept since the flow was found: entries move when others are removed.
+	if e := w.flows.Find(p.Slot, p.A, p.B); e != nil {
+		e.Adj, e.Gen = i, t.Gen
+	}
+	a := t.Adjacency(i)
+	if p.L3Len > a.MTU {
+		p.End(packet.DropFrameTooLong)
+		return
+	}
+	setMACs(p.Data, a)
+	p.Out = uint8(a.Lane)
+	p.End(p.Reason)
+}
+
+func setMACs(d uintptr, a *table.Adjacency) {
+	*u64(d) = a.MACs
+	*u32(d + 8) = a.Rest
+}

@@ -1,0 +1,50 @@
+package worker
+
+import (
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port"
+)
+
+// end hands every packet of the burst on by its verdict and counts it under its reason, once.
+func (w *Worker) end(b []packet.Packet) {
+	x := w.x
+	for i := range b {
+		p := &b[i]
+		w.counts[p.Reason]++
+		switch p.Verdict {
+		case packet.Transmit:
+			w.send(p.Out, p.Mbuf)
+		case packet.Punt:
+			w.send(p.In|1, p.Mbuf)
+		case packet.Held:
+		default:
+			x.Free[x.FreeN&(port.FreeRoom-1)] = p.Mbuf
+			x.FreeN++
+		}
+	}
+}
+
+// send queues a packet on a lane for the next turn. A burst always fits: see room.
+func (w *Worker) send(lane uint8, m uintptr) {
+	x := w.x
+	l := lane & (port.MaxLanes - 1)
+	x.Tx[l][x.TxN[l]&(port.TxRoom-1)] = m
+	x.TxN[l]++
+}
+
+// room says whether a lane can take a packet beside those of the burst: held packets must leave a whole burst's room.
+func (w *Worker) room(lane uint8) bool {
+	return w.x.TxN[lane&(port.MaxLanes-1)] < port.TxRoom-port.Burst
+}
+
+// discard frees a packet outside the burst and reports whether there was room to.
+func (w *Worker) discard(m uintptr, why packet.Reason) bool {
+	x := w.x
+	if x.FreeN >= port.FreeRoom-port.Burst {
+		return false
+	}
+	x.Free[x.FreeN&(port.FreeRoom-1)] = m
+	x.FreeN++
+	w.counts[why]++
+	return true
+}

@@ -1,0 +1,109 @@
+package worker
+
+import (
+	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port"
+	"sluice/dataplane/table"
+)
+
+// Counters beside the reasons, which come first.
+const (
+	checksumCompleted = int(packet.Reasons) + iota
+	counters
+)
+
+// Stats adds this worker's figures to s: its WorkerStats, the counters by name in a fixed order, the traffic of every vserver
+// and service of the tables, and the ports in use. Another goroutine than the worker's may call it.
+func (w *Worker) Stats(s *api.Stats) {
+	t := w.tables.Load()
+	s.ConfigVersion, s.HealthVersion = t.ConfigVersion(), t.HealthVersion()
+	s.FIBVersion, s.NeighborsVersion = t.FIBVersion(), t.NeighborsVersion()
+	s.Workers = append(s.Workers, w.busy())
+	if len(s.Counters) == 0 {
+		s.Counters = names()
+	}
+	for i := range s.Counters {
+		s.Counters[i].Value += w.Counter(i)
+	}
+	w.flowStats(t, s)
+}
+
+func (w *Worker) busy() api.WorkerStats {
+	f := w.figures
+	return api.WorkerStats{Lcore: w.opt.Lcore, TotalCycles: load(&f.total), BusyCycles: load(&f.busy), Polls: w.turn.Load(),
+		Packets: load(&f.packets), Sleeps: load(&f.sleeps), Flows: load(&f.flows), FlowCapacity: w.flows.Limit()}
+}
+
+// names are the counters' names and texts, reasons first.
+func names() []api.Counter {
+	list := make([]api.Counter, 0, counters)
+	for r := packet.Reason(0); r < packet.Reasons; r++ {
+		list = append(list, api.Counter{Name: r.Name(), Help: r.Help()})
+	}
+	return append(list, api.Counter{Name: "checksum-completed",
+		Help: "Packets whose unfinished checksum was completed here: switching tx offload off at the sender saves that work (ethtool -K)."})
+}
+
+// Counter is the value of the i-th counter in the order of Stats.
+func (w *Worker) Counter(i int) uint64 {
+	if i < 0 || i >= counters {
+		return 0
+	}
+	n := load(&w.counts[i])
+	if packet.Reason(i) == packet.DropTxFull {
+		for l := 0; l < port.MaxLanes; l++ {
+			n += w.TxFull(l)
+		}
+	}
+	return n
+}
+
+// TxFull is how many packets a lane did not take.
+func (w *Worker) TxFull(lane int) uint64 { return load(&w.x.TxFull[lane]) }
+
+func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
+	add := func(list []api.FlowStats, i int, id uint32, name string, base uintptr) []api.FlowStats {
+		if i == len(list) {
+			list = append(list, api.FlowStats{ID: id, Name: name})
+		}
+		c, f := countsOf(base, id), &list[i]
+		f.Flows += load(&c.flows)
+		f.OpenFlows += load(&c.open)
+		f.PacketsIn += load(&c.packetsIn)
+		f.BytesIn += load(&c.bytesIn)
+		f.PacketsOut += load(&c.packetsOut)
+		f.BytesOut += load(&c.bytesOut)
+		return list
+	}
+	for i, v := range t.Vservers() {
+		s.Vservers = add(s.Vservers, i, v.ID, v.Name, w.vservers)
+	}
+	for i, v := range t.Services() {
+		s.Services = add(s.Services, i, v.ID, v.Name, w.services)
+		s.Services[i].Up = t.Up(v.ID)
+	}
+	for i, n := range t.SNIPs() {
+		if i == len(s.SNIPs) {
+			s.SNIPs = append(s.SNIPs, api.SNIPStats{ID: n.ID, IP: n.IP})
+		}
+	}
+	w.portsInUse(t, s)
+}
+
+// portsInUse sums the ports out of every SNIP over the services that may use it.
+func (w *Worker) portsInUse(t *table.Set, s *api.Stats) {
+	place := make(map[uint32]int, len(s.SNIPs))
+	for i := range s.SNIPs {
+		place[s.SNIPs[i].ID] = i
+	}
+	for _, v := range t.Services() {
+		if v.UseSourceIP {
+			continue
+		}
+		for _, id := range v.SNIPs {
+			n := &s.SNIPs[place[id]]
+			n.PortsInUse += uint64(w.pools.Used(packet.Addr4(n.IP.As4()), v.ID))
+		}
+	}
+}

@@ -1,0 +1,260 @@
+// Package worker walks packets through the pipeline: one worker polls its queue, decides about each packet of a burst once and
+// hands it on. It owns its flows, port pools, choices and counters; other goroutines publish tables to it and read its figures,
+// nothing else.
+//
+// The per-packet code calls no interface, takes no lock, reads no clock and allocates nothing. The package decides nothing that
+// tables do not say: what is configured and who is up comes from management (dataplane/table).
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"sluice/dataplane/flow"
+	"sluice/dataplane/lb"
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port"
+	"sluice/dataplane/port/asm"
+	"sluice/dataplane/table"
+)
+
+// Options say what a worker works on.
+type Options struct {
+	ID    int          // the worker's number, from 0
+	Lcore uint32       // for the figures only
+	Queue port.Queue   // its ports; the worker alone uses it from now on
+	Ports []table.Port // the ports of the queue, in order
+
+	Flows    int    // flow entries to hold; a flow has two
+	FlowName string // of the flow memory's mapping
+	Huge     bool   // ask for huge pages
+	Populate bool   // touch the flow memory now instead of when it is first used
+
+	Busy bool // never sleep
+
+	// Cycles reads the clock and Hz is its rate; nil and 0 mean the CPU's cycle counter. Tests set them.
+	Cycles func() uint64
+	Hz     uint64
+}
+
+// Worker forwards the packets of one queue. Poll or Run are called by one goroutine; Publish, NextEvent and the figures are for
+// any one other.
+type Worker struct {
+	// What the burst loops read: scalars and addresses off the Go heap.
+	x        *port.Exchange
+	pk       *[packet.Burst]packet.Packet
+	slots    *[packet.Burst]uintptr
+	open     uint32 // packets of this burst that no stage has decided about: a bit each
+	outgoing uint32 // packets that are translated and want a next hop
+	now      uint32 // coarse clock: ticks of 1/10 s since start
+	mac      uint64 // of the port that this burst came from, in memory order
+	services uintptr
+	vservers uintptr
+	counts   *[counters]uint64
+
+	set   *table.Set // of this burst
+	flows *flow.Table
+	pools *flow.Pools
+	lb    *lb.State
+	macs  [port.MaxLanes / 2]uint64
+
+	police  policer
+	held    held
+	events  events
+	clock   clock
+	age     age
+	figures *figures
+	mem     []byte
+
+	queue  port.Queue
+	opt    Options
+	idle   int // turns without a packet, in a row
+	tables atomic.Pointer[table.Set]
+	turn   atomic.Uint64
+}
+
+// New returns a worker that forwards nothing until tables are published.
+func New(o Options) (*Worker, error) {
+	if o.Queue == nil {
+		return nil, errors.New("a worker needs a queue of ports")
+	}
+	if n := o.Queue.Lanes(); len(o.Ports) == 0 || n < 2*len(o.Ports) || n > port.MaxLanes {
+		return nil, fmt.Errorf("%d ports do not fit a queue of %d lanes: each has a NIC and a twin", len(o.Ports), n)
+	}
+	if o.Cycles == nil {
+		o.Cycles = asm.RdtscFast
+	}
+	if o.Hz == 0 {
+		o.Hz = asm.CyclesPerSecond(20 * time.Millisecond)
+	}
+	w := &Worker{opt: o, queue: o.Queue}
+	if err := w.acquire(); err != nil {
+		w.Close()
+		return nil, err
+	}
+	for i := range o.Ports {
+		w.macs[i] = packet.MAC(o.Ports[i].MAC)
+	}
+	w.clock.start(o.Cycles(), o.Hz)
+	w.age.slots = w.flows.Slots()
+	w.police.refill(1 << 16)
+	return w, nil
+}
+
+func (w *Worker) acquire() (err error) {
+	if w.x, err = port.NewExchange(); err != nil {
+		return err
+	}
+	if err = w.mapMemory(); err != nil {
+		return err
+	}
+	if w.lb, err = lb.New(); err != nil {
+		return err
+	}
+	if w.flows, _, err = flow.Open(flow.Settings{Name: w.opt.FlowName, Entries: w.opt.Flows, Huge: w.opt.Huge, Populate: w.opt.Populate}); err != nil {
+		return fmt.Errorf("flow table of worker %d: %w", w.opt.ID, err)
+	}
+	if w.pools, err = flow.OpenPools(flow.PoolSettings{Pools: maxPools, Workers: 1}); err != nil {
+		return fmt.Errorf("port pools of worker %d: %w", w.opt.ID, err)
+	}
+	set, err := table.Empty(w.opt.Ports)
+	if err != nil {
+		return err
+	}
+	w.set = set
+	w.tables.Store(set)
+	return nil
+}
+
+// Close frees what the worker holds. Neither Poll nor any other method may be called any more.
+func (w *Worker) Close() error {
+	var errs []error
+	if w.x != nil && w.set != nil {
+		w.held.drop(w)
+	}
+	if w.flows != nil {
+		errs = append(errs, w.flows.Close())
+	}
+	if w.pools != nil {
+		errs = append(errs, w.pools.Close())
+	}
+	if w.lb != nil {
+		errs = append(errs, w.lb.Close())
+	}
+	if w.mem != nil {
+		errs = append(errs, w.unmapMemory())
+	}
+	if w.x != nil {
+		errs = append(errs, port.ReleaseExchange(w.x))
+	}
+	return errors.Join(errs...)
+}
+
+// Publish makes the worker use t from its next turn on and wakes it. The ticket tells, by Passed, when the worker has left
+// the set before: then its parts may be freed (table.Set.Free).
+func (w *Worker) Publish(t *table.Set) (ticket uint64) {
+	w.tables.Store(t)
+	ticket = w.turn.Load()
+	w.queue.Wake()
+	return ticket
+}
+
+// Passed says whether the worker has begun a turn since Publish gave the ticket.
+func (w *Worker) Passed(ticket uint64) bool { return w.turn.Load() != ticket }
+
+// Tables is the set that was published last: what the next one is built from.
+func (w *Worker) Tables() *table.Set { return w.tables.Load() }
+
+// Poll makes one turn: what the last turn decided is sent and freed, at most one burst is received and decided about. It returns how
+// many packets it received and never waits.
+func (w *Worker) Poll() int {
+	// The last turn is over: nothing of its tables is held. Whoever frees tables waits for this count to move.
+	w.turn.Add(1)
+	x := w.x
+	w.queue.Turn(x)
+	w.beat()
+	t := w.tables.Load()
+	if t != w.set {
+		w.adopt(t)
+	}
+	n := int(x.RxN)
+	if n == 0 {
+		w.sweep(sweepIdle)
+		return 0
+	}
+	w.figures.add(&w.figures.packets, uint64(n))
+	if x.From&1 != 0 {
+		w.fromKernel(x)
+		return n
+	}
+	b := w.pk[:n]
+	w.mac = w.macs[x.From>>1&(port.MaxLanes/2-1)]
+	for _, stage := range Pipeline {
+		stage(w, t, b)
+	}
+	w.end(b)
+	w.sweep(sweepBusy)
+	return n
+}
+
+// adopt goes on with other tables: packets may wait for what they say.
+func (w *Worker) adopt(t *table.Set) {
+	w.set = t
+	w.held.pending = w.held.used > 0
+}
+
+// beat advances the clock; once a tick it does what time brings.
+func (w *Worker) beat() {
+	c := w.opt.Cycles()
+	if w.clock.busy {
+		w.figures.add(&w.figures.busy, c-w.clock.last)
+	}
+	w.clock.busy = w.x.RxN != 0
+	w.clock.last = c
+	if c >= w.clock.next {
+		w.tick(c)
+	}
+	if w.held.pending {
+		w.held.release(w)
+	}
+}
+
+// tick does what is due ten times a second.
+func (w *Worker) tick(c uint64) {
+	n := w.clock.advance(c)
+	w.now += n
+	w.police.refill(n)
+	w.age.due(n)
+	if w.held.used > 0 {
+		w.held.pending = true
+	}
+	w.figures.set(&w.figures.total, c-w.clock.zero)
+	w.figures.set(&w.figures.flows, w.flows.Len())
+}
+
+// Idle behaviour: after this many turns without a packet the worker blocks until a port has one, at most so many milliseconds,
+// since ageing goes on.
+const (
+	idleTurns = 64
+	waitMs    = 100
+)
+
+// Run polls until stop is true; whoever sets it calls Wake. Without Options.Busy it sleeps when there is nothing to do.
+func (w *Worker) Run(stop *atomic.Bool) {
+	for !stop.Load() {
+		if w.Poll() > 0 {
+			w.idle = 0
+			continue
+		}
+		if w.idle++; w.idle >= idleTurns && !w.opt.Busy {
+			w.idle = 0
+			w.figures.add(&w.figures.sleeps, 1)
+			w.queue.Wait(waitMs)
+		}
+	}
+}
+
+// Wake ends the worker's sleep.
+func (w *Worker) Wake() { w.queue.Wake() }
