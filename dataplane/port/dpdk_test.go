@@ -255,11 +255,11 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		"needs 1 to 16 ports":                 nil,
 		"port 1/1: device no-such0 does not ": {{Name: "1/1", Device: "no-such0", Twin: "tw0"}},
 	} {
-		if _, err := Open(ds, 16, 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(ds, &EALSettings{Lcores: []int{0}, MemoryMB: 16}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open(%v) says %v, want %q", ds, err, want)
 		}
 	}
-	if _, err := Open([]Device{{Name: "1/1", Device: "lo", Twin: "tw0"}}, 1, 1); err == nil || !strings.Contains(err.Error(), "`memory`") {
+	if _, err := Open([]Device{{Name: "1/1", Device: "lo", Twin: "tw0"}}, &EALSettings{Lcores: []int{0}, MemoryMB: 1}); err == nil || !strings.Contains(err.Error(), "`memory`") {
 		t.Errorf("Open with 1 MiB says %v", err)
 	}
 }
@@ -289,13 +289,29 @@ func TestEALSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestPoolSize(t *testing.T) {
-	for mb, want := range map[int]uint32{64: 16383, 32: 8191, 16: 4095, 8: 2047} {
-		if got, err := poolSize(mb); err != nil || got != want {
-			t.Errorf("%d MiB hold %d buffers (%v), want %d", mb, got, err, want)
+	for _, c := range []struct {
+		mb   int
+		huge bool
+		want uint32 // 0: too little
+	}{{64, false, 8191}, {32, false, 4095}, {16, false, 2047}, {8, false, 0}, {64, true, 16383}, {8, true, 2047}, {4, true, 0}} {
+		if got, err := poolSize(c.mb, c.huge); got != c.want || (err != nil) != (c.want == 0) {
+			t.Errorf("%d MiB (hugepages %v) hold %d buffers (%v), want %d", c.mb, c.huge, got, err, c.want)
 		}
 	}
-	if _, err := poolSize(4); err == nil {
-		t.Error("4 MiB are taken")
+}
+
+func TestPoolFitsTheMemoryItIsSizedFor(t *testing.T) {
+	n, err := poolSize(64, false) // what TestMain has started DPDK with
+	if err != nil {
+		t.Fatal(err)
+	}
+	mp, err := newPool("whole", n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mp.Free()
+	if mp.AvailCount() != int(n) {
+		t.Errorf("%d of %d buffers in a new pool", mp.AvailCount(), n)
 	}
 }
 

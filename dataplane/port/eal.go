@@ -61,7 +61,7 @@ func (s *EALSettings) check() error {
 			return fmt.Errorf("this process may not use CPU %d: set `lcore` to one of its %d CPUs (see `taskset -p $$`)", l, allowed.Count())
 		}
 	}
-	if _, err := poolSize(s.MemoryMB); err != nil {
+	if _, err := poolSize(s.MemoryMB, s.Huge); err != nil {
 		return err
 	}
 	return nil

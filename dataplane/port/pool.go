@@ -10,15 +10,20 @@ import (
 const (
 	dataRoom  = Headroom + 2048          // bytes of a buffer: room for an af_packet frame (framesz=2048)
 	bufBytes  = dataRoom + 128 + 64 + 64 // with mbuf, pool header, and what the pool's ring and alignment take
-	poolShare = 70                       // percent of DPDK's memory that packets may take
+	bufPage   = 4096 + 160               // the same without hugepages: a buffer does not cross pages, so each takes one
+	poolShare = 75                       // percent of DPDK's memory that packets may take
 	poolMin   = 2047                     // fewer would starve: rings, taps and lanes hold some hundreds
 	poolMax   = 1<<17 - 1
 	poolCache = 256 // buffers that a worker keeps at hand
 )
 
 // poolSize returns how many buffers memoryMB MiB hold: one less than a power of two, which a pool's ring holds best.
-func poolSize(memoryMB int) (uint32, error) {
-	room := memoryMB * poolShare / 100 << 20 / bufBytes
+func poolSize(memoryMB int, huge bool) (uint32, error) {
+	each := bufPage
+	if huge {
+		each = bufBytes
+	}
+	room := (memoryMB << 20) / 100 * poolShare / each
 	n := poolMin
 	for n < poolMax && n*2+1 <= room {
 		n = n*2 + 1

@@ -57,13 +57,14 @@ type openPort struct {
 	started bool
 }
 
-// Open opens the devices with one queue per worker. DPDK must have been started, all devices and twins must exist. An
-// error is one sentence that names the device and says what to do.
-func Open(devices []Device, memoryMB, workers int) (*Ports, error) {
+// Open opens the devices with one queue for each worker, that is for each of DPDK's CPUs. DPDK must have been started
+// with s, all devices and twins must exist. An error is one sentence that names the device and says what to do.
+func Open(devices []Device, s *EALSettings) (*Ports, error) {
+	workers := len(s.Lcores)
 	if len(devices) == 0 || 2*len(devices) > MaxLanes {
 		return nil, fmt.Errorf("the dataplane needs 1 to %d ports, not %d: see `ports`", MaxLanes/2, len(devices))
 	}
-	n, err := poolSize(memoryMB)
+	n, err := poolSize(s.MemoryMB, s.Huge)
 	if err != nil {
 		return nil, err
 	}
