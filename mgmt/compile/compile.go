@@ -106,7 +106,7 @@ func services(x *Index, s *State, n *network) ([]api.Service, error) {
 	for _, svc := range schema.All[schema.Service](x.c) {
 		srv := x.ServerOf(svc)
 		if srv == nil {
-			return nil, fmt.Errorf("No such resource [serverName, %s, of service %s]", svc.Server, svc.Name)
+			return nil, schema.Refuse(schema.NoSuchRow, "serverName", svc.Server).Because("service " + svc.Name + " is on it")
 		}
 		for _, m := range x.MonitorsOf(svc.Name) {
 			if _, err := probe(svc, srv, m); err != nil {
@@ -138,18 +138,18 @@ func vservers(x *Index, s *State) ([]api.Vserver, error) {
 		// Address and port 0 make a vserver that only other vservers reach: nothing of it is on the wire.
 		unaddressed := !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified()
 		if unaddressed && (v.Port != 0 || v.ServiceType == "ANY") {
-			return nil, fmt.Errorf("Feature not supported in this release [IPAddress, *, of lb vserver %s]", v.Name)
+			return nil, schema.Refuse(schema.NotSupported, "IPAddress", "*").Because("lb vserver " + v.Name + " needs an address; 0.0.0.0 with port 0 makes it one that is not on the wire")
 		}
 		if unaddressed {
 			continue
 		}
 		at := place{v.IPAddress, v.Port, proto(v.ServiceType)}
 		if other, ok := taken[at]; ok {
-			return nil, fmt.Errorf("Resource already exists [lb vserver %s has %s port %d already]", other, v.IPAddress, v.Port)
+			return nil, schema.Refuse(schema.RowExists, v.IPAddress.String(), fmt.Sprint(v.Port)).Because("lb vserver " + other + " has it, which leaves none for " + v.Name)
 		}
 		taken[at] = v.Name
 		if a := x.addrs[v.IPAddress]; a == nil || a.Type == "NSIP" || a.VServer == "DISABLED" {
-			return nil, fmt.Errorf("Operation not permitted [lb vserver %s: ns ip %s does not allow vservers]", v.Name, v.IPAddress)
+			return nil, schema.Refuse(schema.NotPermitted, "vserver", v.Name).Because("ns ip " + v.IPAddress.String() + " does not allow vservers")
 		}
 		if !x.VserverEnabled(v) {
 			continue
@@ -172,10 +172,10 @@ func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	for _, b := range x.bound[v.Name] {
 		svc := x.services[b.Service]
 		if svc == nil {
-			return t, fmt.Errorf("No such resource [serviceName, %s, bound to lb vserver %s]", b.Service, v.Name)
+			return t, schema.Refuse(schema.NoSuchRow, "serviceName", b.Service).Because("it is bound to lb vserver " + v.Name)
 		}
 		if p := proto(svc.ServiceType); p != t.Proto {
-			return t, fmt.Errorf("Operation not permitted [service %s is %s, lb vserver %s is %s]", svc.Name, svc.ServiceType, v.Name, v.ServiceType)
+			return t, schema.Refuse(schema.NotPermitted, "serviceName", svc.Name).Because("it is of type " + svc.ServiceType + ", lb vserver " + v.Name + " of type " + v.ServiceType)
 		}
 		t.Bindings = append(t.Bindings, api.Binding{Service: s.IDs.Services[b.Service], Weight: b.Weight})
 	}

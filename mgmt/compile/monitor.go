@@ -82,7 +82,7 @@ func probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonitor) (Probe,
 	if m.Type == "PING" {
 		port = 0
 	} else if port == 0 {
-		return p, fmt.Errorf("Argument pre-requisite missing [monitor %s needs -destPort to watch service %s, which takes every port]", m.Name, svc.Name)
+		return p, schema.Refuse(schema.NoPrereq, "destPort").Because("service " + svc.Name + " takes every port, so lb monitor " + m.Name + " does not know which one to watch")
 	}
 	p.Target = netip.AddrPortFrom(ip, port)
 	if m.Type != "HTTP" {
@@ -90,7 +90,7 @@ func probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonitor) (Probe,
 	}
 	var err error
 	if p.RespCodes, err = respCodes(m.RespCode); err != nil {
-		return p, fmt.Errorf("Invalid value [respCode, %s, of lb monitor %s: status codes are 100-599, e.g. 200 300-302]", m.RespCode, m.Name)
+		return p, schema.Refuse(schema.BadValue, "respCode", m.RespCode).Because("lb monitor " + m.Name + " needs status codes of 100-599, e.g. 200 300-302")
 	}
 	p.HTTPRequest = m.HTTPRequest
 	return p, nil

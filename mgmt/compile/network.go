@@ -70,7 +70,7 @@ func (n *network) place(x *Index, s *State) error {
 		bits, ok := maskBits(a.Netmask)
 		if !ok {
 			if err == nil {
-				err = fmt.Errorf("Invalid value [netmask, %s, of ns ip %s]", a.Netmask, a.IPAddress)
+				err = schema.Refuse(schema.BadValue, "netmask", a.Netmask.String()).Because("it is the mask of ns ip " + a.IPAddress.String())
 			}
 			continue
 		}
@@ -92,19 +92,19 @@ func (n *network) place(x *Index, s *State) error {
 func portsOfVLANs(c *schema.Config, ports []Port) (map[uint16]int, error) {
 	out := map[uint16]int{}
 	var first error
-	fail := func(format string, a ...any) {
+	fail := func(r *schema.Refusal) {
 		if first == nil {
-			first = fmt.Errorf(format, a...)
+			first = r
 		}
 	}
 	for _, b := range schema.All[schema.VLANInterface](c) {
 		p := slices.IndexFunc(ports, func(p Port) bool { return p.Name == b.Ifnum })
 		if p < 0 {
-			fail("No such resource [ifnum, %s]", b.Ifnum)
+			fail(schema.Refuse(schema.NoSuchRow, "ifnum", b.Ifnum))
 			continue
 		}
 		if q, ok := out[b.ID]; ok && q != p {
-			fail("Feature not supported in this release [vlan %d on both %s and %s: a VLAN has one port]", b.ID, ports[q].Name, b.Ifnum)
+			fail(schema.Refuse(schema.NotSupported, "ifnum", b.Ifnum).Because(fmt.Sprintf("vlan %d has the port %s, and a VLAN has one port", b.ID, ports[q].Name)))
 			continue
 		}
 		out[b.ID] = p
@@ -126,8 +126,8 @@ func (n *network) connect() error {
 			continue
 		}
 		if s := n.connected[i]; s.port != a.port {
-			return fmt.Errorf("Operation not permitted [ns ip %s on %s: its subnet %s is already on %s by %s; bind both to one vlan]",
-				a.ip, n.ports[a.port].Name, p, n.ports[s.port].Name, s.owner)
+			return schema.Refuse(schema.NotPermitted, "IPAddress", a.ip.String()).Because(fmt.Sprintf("its subnet %s would be on port %s, and %s has it on %s",
+				p, n.ports[a.port].Name, s.owner, n.ports[s.port].Name))
 		}
 	}
 	return nil
@@ -147,14 +147,14 @@ func (n *network) route(c *schema.Config) error {
 		p := netip.PrefixFrom(r.Network, bits)
 		if !ok || p.Masked() != p {
 			if first == nil {
-				first = fmt.Errorf("Invalid value [netmask, %s, of route %s]", r.Netmask, r.Network)
+				first = schema.Refuse(schema.BadValue, "netmask", r.Netmask.String()).Because("it is the mask of route " + r.Network.String())
 			}
 			continue
 		}
 		via, ok := n.subnetOf(r.Gateway)
 		if !ok {
 			if first == nil {
-				first = fmt.Errorf("The gateway is not directly reachable [gateway, %s, of route %s %s]", r.Gateway, r.Network, r.Netmask)
+				first = schema.Refuse(schema.NoGateway, "gateway", r.Gateway.String()).Because("no port has a subnet with the gateway of route " + r.Network.String() + " " + r.Netmask.String())
 			}
 			continue
 		}
@@ -262,4 +262,33 @@ func Host(c *schema.Config, s *State) HostPlan {
 	}
 	plan.Routes = n.kernel
 	return plan
+}
+
+// RouteEntry is a route as an operator sees it.
+type RouteEntry struct {
+	Prefix  netip.Prefix
+	Gateway netip.Addr // zero for a connected subnet
+	Owner   netip.Addr // of a connected subnet: the address that makes it
+	Port    string     // e.g. "1/1"
+	InUse   bool       // false: another route to the same prefix is nearer
+}
+
+// Routes are all routes, connected ones first, then static ones in the order in which they were added.
+func Routes(c *schema.Config, s *State) []RouteEntry {
+	n := layout(NewIndex(c), s)
+	var out []RouteEntry
+	for _, d := range n.connected {
+		out = append(out, RouteEntry{Prefix: d.prefix, Owner: d.owner, Port: n.ports[d.port].Name, InUse: true})
+	}
+	for _, r := range schema.All[schema.Route](c) {
+		bits, ok := maskBits(r.Netmask)
+		via, near := n.subnetOf(r.Gateway)
+		if !ok || !near {
+			continue
+		}
+		p := netip.PrefixFrom(r.Network, bits)
+		used := slices.ContainsFunc(n.routes, func(u api.Route) bool { return u.Prefix == p && u.Gateway == r.Gateway })
+		out = append(out, RouteEntry{p, r.Gateway, netip.Addr{}, n.ports[via.port].Name, used})
+	}
+	return out
 }

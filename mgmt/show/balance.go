@@ -1,0 +1,198 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice/mgmt/compile"
+	"sluice/vendor-config/schema"
+)
+
+func showServer(p *page) error {
+	rows, one, err := chosen[schema.Server](p)
+	if err != nil {
+		return err
+	}
+	for i, s := range rows {
+		p.number(i, one)
+		p.f("Name: %s\tState:%s\n\tIPAddress: %s\n", s.Name, s.State, s.IPAddress)
+		if s.Comment != "" {
+			p.f("\tComment: %q\n", s.Comment)
+		}
+		if !one {
+			continue
+		}
+		n := 0
+		for _, svc := range schema.All[schema.Service](p.Config) {
+			if svc.Server == s.Name {
+				n++
+				p.f("\n%d)\t%s (%s: %s) - %s State: %s", n, svc.Name, s.IPAddress, port(svc.Port), svc.ServiceType, p.serviceState(svc.Name))
+			}
+		}
+		if n > 0 {
+			p.f("\n")
+		}
+	}
+	return nil
+}
+
+func showService(p *page) error {
+	rows, one, err := chosen[schema.Service](p)
+	if err != nil {
+		return err
+	}
+	if !one {
+		p.f("%d configured services:\n", len(rows))
+	}
+	for i, s := range rows {
+		p.number(i, one)
+		p.f("%s (%s:%s) - %s\n", s.Name, p.serverIP(s), port(s.Port), s.ServiceType)
+		p.f("\tState: %s\n", p.serviceState(s.Name))
+		p.since(p.State.Services[s.Name].Since)
+		if srv := p.x.ServerOf(s); srv != nil {
+			p.f("\tServer Name: %s\tServer State: %s\n", srv.Name, srv.State)
+		}
+		p.f("\tMax Conn: 0\tMax Req: 0\n")
+		p.f("\tUse Source IP: %s", s.USIP)
+		if s.USIP == "YES" {
+			p.f("\tUse Proxy Port: %s", s.UseProxyPort)
+		}
+		p.f("\n\tClient Keepalive(CKA): NO\n\tTCP Buffering(TCPB): NO\n\tHTTP Compression(CMP): NO\n")
+		p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(s.ServiceType, s.CltTimeout), compile.ServerTimeout(s.ServiceType, s.SvrTimeout))
+		p.f("\tClient IP: DISABLED\n")
+		if s.Comment != "" {
+			p.f("\tComment: %q\n", s.Comment)
+		}
+		p.monitors(s)
+	}
+	return nil
+}
+
+// monitors writes what each monitor of a service says.
+func (p *page) monitors(s *schema.Service) {
+	if s.HealthMonitor == "NO" {
+		p.f("\tHealth Monitoring: OFF\n")
+	}
+	for i, m := range p.x.MonitorsOf(s.Name) {
+		r := p.State.Services[s.Name].Monitors[m.Name]
+		state := "UNKNOWN"
+		switch {
+		case m.State == "DISABLED":
+			state = "DISABLED"
+		case !p.x.ServiceEnabled(s.Name):
+			state = "OUT OF SERVICE"
+		case r.Known && r.Up:
+			state = "UP"
+		case r.Known:
+			state = "DOWN"
+		}
+		p.f("%d)\tMonitor Name: %s\n", i+1, m.Name)
+		p.f("\t\tState: %s\tWeight: 1\n", state)
+		p.f("\t\tProbes: %d\tFailed [Total: %d Current: %d]\n", r.Probes, r.Failed, r.FailedNow)
+		if r.Response != "" {
+			p.f("\t\tLast response: %s\n", r.Response)
+		}
+		p.f("\t\tResponse Time: %.3f millisec\n", float64(r.Took.Microseconds())/1000)
+	}
+}
+
+func showVserver(p *page) error {
+	rows, one, err := chosen[schema.LBVserver](p)
+	if err != nil {
+		return err
+	}
+	for i, v := range rows {
+		p.number(i, one)
+		p.vserver(v)
+	}
+	return nil
+}
+
+func (p *page) vserver(v *schema.LBVserver) {
+	kind, ip := "ADDRESS", v.IPAddress.String()
+	if !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified() {
+		kind, ip = "NON-ADDRESSABLE", "0.0.0.0"
+	}
+	p.f("%s (%s:%s) - %s\tType: %s\n", v.Name, ip, port(v.Port), v.ServiceType, kind)
+	state := p.vserverState(v)
+	p.f("\tState: %s\n", state)
+	p.since(p.State.Vservers[v.Name].At)
+	p.f("\tEffective State: %s\n", state)
+	p.f("\tClient Idle Timeout: %d sec\n", compile.ClientTimeout(v.ServiceType, v.CltTimeout))
+	p.f("\tDown state flush: DISABLED\n\tDisable Primary Vserver On Down : DISABLED\n\tPort Rewrite : DISABLED\n")
+	bound := p.x.Bindings(v.Name)
+	up := 0
+	for _, b := range bound {
+		if p.x.ServiceUp(p.State, b.Service) {
+			up++
+		}
+	}
+	p.f("\tNo. of Bound Services : %d (Total)\t%d (Active)\n", len(bound), up)
+	p.f("\tConfigured Method: %s\n\tMode: %s\n\tPersistence: %s\n", v.LBMethod, v.Mode, v.PersistenceType)
+	p.f("\tVserver IP and Port insertion: OFF\n\tPush: DISABLED\tPush VServer:\n\tPush Multi Clients: NO\n\tPush Label Rule: none\n")
+	if v.Comment != "" {
+		p.f("\tComment: %q\n", v.Comment)
+	}
+	for i, b := range bound {
+		svc := p.x.Service(b.Service)
+		if svc == nil {
+			continue
+		}
+		p.f("%d)\t%s (%s: %s) - %s State: %s\tWeight: %d\n", i+1, svc.Name, p.serverIP(svc), port(svc.Port), svc.ServiceType,
+			p.serviceState(svc.Name), b.Weight)
+	}
+}
+
+func showMonitor(p *page) error {
+	all := append(slices.Clone(schema.BuiltinMonitors()), schema.All[schema.LBMonitor](p.Config)...)
+	rows, one := all, len(p.op.Key) > 0
+	if one {
+		rows = slices.DeleteFunc(all, func(m *schema.LBMonitor) bool { return m.Name != p.op.Key[0] })
+		if len(rows) == 0 {
+			return missing(p.op)
+		}
+	}
+	for i, m := range rows {
+		p.f("%d)   Name.......: %10s  Type......: %9s  State....: %9s\n", i+1, m.Name, m.Type, m.State)
+		if one {
+			p.monitor(m)
+		}
+	}
+	return nil
+}
+
+func (p *page) monitor(m *schema.LBMonitor) {
+	pair := func(a, av, b, bv string) {
+		p.f("  %s: %16s", a, av)
+		if b != "" {
+			p.f("  %s: %16s", b, bv)
+		}
+		p.f("\n")
+	}
+	span := func(n uint32, unit string) string { return fmt.Sprintf("%d %s", n, strings.ToLower(unit)) }
+	ip, dport := "Bound service", "Bound service"
+	if m.DestIP.IsValid() && !m.DestIP.IsUnspecified() {
+		ip = m.DestIP.String()
+	}
+	if m.DestPort != 0 {
+		dport = fmt.Sprint(m.DestPort)
+	}
+	p.f("Standard parameters:\n")
+	pair("Interval.........", span(m.Interval, m.IntervalUnit), "Retries..........", fmt.Sprint(m.Retries))
+	pair("Response timeout.", span(m.RespTimeout, m.RespTimeoutUnit), "Down time........", span(m.DownTime, m.DownTimeUnit))
+	pair("Destination IP...", ip, "Destination port.", dport)
+	pair("Success Retries..", fmt.Sprint(m.SuccessRetries), "", "")
+	if m.Type == "HTTP" {
+		p.f("Special parameters:\n  HTTP request.....: %q\n  Response codes...: %s\n", m.HTTPRequest, m.RespCode)
+	}
+	var bound []string
+	for _, b := range schema.All[schema.ServiceMonitor](p.Config) {
+		if b.Monitor == m.Name {
+			bound = append(bound, b.Service)
+		}
+	}
+	if len(bound) > 0 {
+		p.f("Bound services:\n  %s\n", strings.Join(bound, "\n  "))
+	}
+}
