@@ -206,9 +206,10 @@ func (n *network) nextHops(ip netip.Addr) []api.Route {
 }
 
 // sourcesToward are the SNIPs that may be the source of packets to ip, best first: those on the subnet of the next
-// hop, or all of them when there is none.
+// hop, the closest subnet first, or all of them when there is none.
 func (n *network) sourcesToward(ip netip.Addr) []netip.Addr {
-	var near, all []netip.Addr
+	var all []netip.Addr
+	var near []owned
 	hops := n.nextHops(ip)
 	for _, a := range n.addrs {
 		if a.kind != "SNIP" {
@@ -223,13 +224,18 @@ func (n *network) sourcesToward(ip netip.Addr) []netip.Addr {
 			return a.port == int(r.Port) && a.prefix.Contains(hop)
 		}
 		if slices.ContainsFunc(hops, on) {
-			near = append(near, a.ip)
+			near = append(near, a)
 		}
 	}
-	if len(near) > 0 {
-		return near
+	if len(near) == 0 {
+		return all
 	}
-	return all
+	slices.SortStableFunc(near, func(a, b owned) int { return b.prefix.Bits() - a.prefix.Bits() })
+	out := make([]netip.Addr, len(near))
+	for i, a := range near {
+		out[i] = a.ip
+	}
+	return out
 }
 
 // maskBits is the prefix length of a netmask.
