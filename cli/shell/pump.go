@@ -1,0 +1,183 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+const ctrlC = 3
+
+// killLine is what the line editor reads for Ctrl-C: end of a paste, cursor to the end, kill to the start, enter. Given
+// the key itself it would end the session.
+var killLine = []byte("\x1b[201~\x05\x15\r")
+
+var errIdle = errors.New("idle timeout")
+
+// pump sits between the connection and whoever reads keys. It hands out one line at a time, so that keys typed ahead
+// are still there for the pager, and it sees Ctrl-C while a command runs.
+type pump struct {
+	in     chan []byte
+	ctx    context.Context
+	buf    []byte
+	broken []byte                               // begin of a UTF-8 character whose rest has not arrived
+	sawCR  bool                                 // the last byte handed out was CR: a LF behind it belongs to it
+	cancel atomic.Pointer[func()]               // of the running command
+	key    atomic.Int64                         // time of the last key in Unix nanoseconds
+	idle   atomic.Pointer[func() time.Duration] // greatest time between two keys; 0 is for ever
+}
+
+// newPump starts to read r. The reading goroutine ends when r does, or, after ctx, with the next byte of r.
+func newPump(ctx context.Context, r io.Reader) *pump {
+	p := &pump{in: make(chan []byte, 256), ctx: ctx}
+	p.key.Store(time.Now().UnixNano())
+	go p.read(r)
+	return p
+}
+
+func (p *pump) read(r io.Reader) {
+	defer close(p.in)
+	for {
+		b := make([]byte, 1024)
+		n, err := r.Read(b)
+		b = b[:n]
+		if n > 0 {
+			p.key.Store(time.Now().UnixNano())
+		}
+		if i := bytes.LastIndexByte(b, ctrlC); i >= 0 {
+			if cancel := p.cancel.Load(); cancel != nil {
+				(*cancel)()
+				b = b[i+1:]
+			}
+		}
+		if len(b) > 0 {
+			select {
+			case p.in <- b:
+			case <-p.ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// fill waits until there is something to hand out.
+func (p *pump) fill() error {
+	for len(p.buf) == 0 {
+		var timeout <-chan time.Time
+		if idle := p.idle.Load(); idle != nil && (*idle)() > 0 {
+			left := time.Until(time.Unix(0, p.key.Load()).Add((*idle)()))
+			if left <= 0 {
+				return errIdle
+			}
+			t := time.NewTimer(left)
+			defer t.Stop()
+			timeout = t.C
+		}
+		select {
+		case b, ok := <-p.in:
+			if !ok {
+				return io.EOF
+			}
+			p.buf = p.text(b)
+		case <-timeout:
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// text drops what is not UTF-8 and the LF of a CR LF; the begin of a character waits for its rest.
+func (p *pump) text(b []byte) []byte {
+	b = append(p.broken, b...)
+	p.broken = nil
+	out := make([]byte, 0, len(b))
+	for len(b) > 0 {
+		if !utf8.FullRune(b) {
+			p.broken = bytes.Clone(b)
+			break
+		}
+		r, n := utf8.DecodeRune(b)
+		if !(r == utf8.RuneError && n == 1) && !(r == '\n' && p.sawCR) {
+			out = append(out, b[:n]...)
+		}
+		p.sawCR = r == '\r'
+		b = b[n:]
+	}
+	return out
+}
+
+// Read hands out at most one line, for the line editor.
+func (p *pump) Read(b []byte) (int, error) {
+	if len(b) < len(killLine) {
+		return 0, io.EOF // the editor's buffer is full of one endless key sequence
+	}
+	if err := p.fill(); err != nil {
+		return 0, err
+	}
+	end := min(len(p.buf), len(b))
+	for i, c := range p.buf[:end] {
+		if c == ctrlC && i == 0 {
+			p.buf = p.buf[1:]
+			return copy(b, killLine), nil
+		}
+		if c == ctrlC {
+			end = i
+			break
+		}
+		if c == '\r' || c == '\n' {
+			end = i + 1
+			break
+		}
+	}
+	n := copy(b, p.buf[:end])
+	p.buf = p.buf[n:]
+	return n, nil
+}
+
+// Key hands out one byte, for the pager.
+func (p *pump) Key() (byte, error) {
+	if err := p.fill(); err != nil {
+		return 0, err
+	}
+	c := p.buf[0]
+	p.buf = p.buf[1:]
+	return c, nil
+}
+
+// flush forgets keys that were typed ahead.
+func (p *pump) flush() {
+	p.buf = nil
+	for {
+		select {
+		case _, ok := <-p.in:
+			if !ok {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// during runs f with a context that Ctrl-C cancels; it tells whether it was.
+func (p *pump) during(f func(context.Context)) (cancelled bool) {
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	stop := func() { cancel() }
+	p.cancel.Store(&stop)
+	f(ctx)
+	p.cancel.Store(nil)
+	if ctx.Err() != nil && p.ctx.Err() == nil {
+		p.flush()
+		return true
+	}
+	return false
+}

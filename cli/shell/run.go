@@ -1,0 +1,124 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"sluice/cli/grammar"
+	"sluice/vendor-config/schema"
+)
+
+// errExit ends the session.
+var errExit = errors.New("exit")
+
+// errCancelled: the operator did not want to wait, or answered no.
+var errCancelled = errors.New("cancelled")
+
+// runner executes lines for one user, with or without a terminal.
+type runner struct {
+	backend Backend
+	user    string
+	mode    mode
+	history *history
+	confirm func(question string) bool // nil: there is nobody to ask
+}
+
+// run executes one line. done tells whether ` Done` follows the text: an empty line gives nothing.
+func (r *runner) run(ctx context.Context, line string) (text string, done bool, err error) {
+	parts := grammar.Split(line, '|')
+	var filters []*filter
+	for _, p := range parts[1:] {
+		f, err := parseFilter(p)
+		if err != nil {
+			return "", false, err
+		}
+		filters = append(filters, f)
+	}
+	op, err := grammar.Parse(parts[0])
+	if err != nil {
+		return "", false, err
+	}
+	if op == nil {
+		return "", false, nil
+	}
+	text, err = r.execute(ctx, op)
+	for _, f := range filters {
+		text = f.apply(text)
+	}
+	return clean(whole(text)), err == nil, err
+}
+
+func (r *runner) execute(ctx context.Context, op *grammar.Op) (string, error) {
+	switch {
+	case op.Object == nil:
+		return r.session(op)
+	case op.Object == schema.Of[schema.CLIMode](), op.Object == schema.Of[schema.CLIPrompt]():
+		return r.mode.change(op)
+	case op.Object == schema.Of[schema.NSConfig]() && op.Verb == "clear":
+		if err := r.mayClear(op); err != nil {
+			return "", err
+		}
+	}
+	return r.do(ctx, op)
+}
+
+// mayClear asks before the configuration goes.
+func (r *runner) mayClear(op *grammar.Op) error {
+	if _, force := op.Arg("force"); force {
+		return nil
+	}
+	if r.confirm == nil {
+		return schema.Refuse(schema.NotPermitted, "clear ns config").Because("nobody can be asked here; give -force")
+	}
+	if !r.confirm("Are you sure you want to clear the configuration (Y/N)? [N]: ") {
+		return errCancelled
+	}
+	return nil
+}
+
+// do lets the backend execute op. A command that only reads is left behind when ctx ends; one that changes something is
+// waited for, since the operator must learn what became of it.
+func (r *runner) do(ctx context.Context, op *grammar.Op) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	finished := make(chan result, 1)
+	go func() {
+		text, err := r.backend.Do(r.user, op)
+		finished <- result{text, err}
+	}()
+	reads := op.Verb == "show" || op.Verb == "stat"
+	if !reads {
+		ctx = context.WithoutCancel(ctx)
+	}
+	select {
+	case f := <-finished:
+		return f.text, f.err
+	case <-ctx.Done():
+		return "", errCancelled
+	}
+}
+
+// session executes a word of the session.
+func (r *runner) session(op *grammar.Op) (string, error) {
+	switch op.Verb {
+	case "exit", "quit":
+		return "", errExit
+	case "help", "man":
+		return help(op.Key, r.backend.Config())
+	case "history":
+		return r.history.text(), nil
+	case "whoami":
+		return "UserName: " + r.user + "\n", nil
+	case "cls":
+		return "", nil // the session clears the screen
+	}
+	return "", schema.Refuse(schema.NoSuchCommand, op.Verb)
+}
+
+// sentence is an error on one line.
+func sentence(err error) string {
+	return strings.Join(strings.Fields(clean(strings.ReplaceAll(err.Error(), "\n", " "))), " ")
+}
