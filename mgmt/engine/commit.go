@@ -23,7 +23,7 @@ const (
 func (e *Engine) Commit(who Author, change func(*schema.Config) error) (Result, error) {
 	e.commits.Lock()
 	defer e.commits.Unlock()
-	r, err := e.commit(who, change, false)
+	r, err := e.commit(who, change, command)
 	e.audit(who, r, err)
 	return r, err
 }
@@ -41,10 +41,19 @@ func (e *Engine) Boot(c *schema.Config) (Result, error) {
 			}
 		}
 		return nil
-	}, true)
+	}, boot)
 	e.audit(who, r, err)
 	return r, err
 }
+
+// occasion is why a configuration is put in force.
+type occasion uint8
+
+const (
+	command occasion = iota // an operator's change: every step must succeed
+	boot                    // the startup configuration: the kernel's side may fail and is tried again
+	again                   // the same configuration on other observations: as boot, and it is no new version
+)
 
 // Check tells why a configuration could not be committed, without changing anything: the check of the whole, then
 // compilation on this appliance's ports.
@@ -63,14 +72,11 @@ func (e *Engine) compile(c *schema.Config, now *compile.State) (*compile.State, 
 	}
 	s := now.Clone()
 	s.IDs = compile.AssignIDs(c, s.IDs)
-	if e.opt.Elsewhere != nil {
-		s.Elsewhere = e.opt.Elsewhere()
-	}
 	t, err := compile.Tables(c, s)
 	return s, t, err
 }
 
-func (e *Engine) commit(who Author, change func(*schema.Config) error, boot bool) (Result, error) {
+func (e *Engine) commit(who Author, change func(*schema.Config) error, why occasion) (Result, error) {
 	prev, now := e.now()
 	c := prev.config.Clone()
 	if err := change(c); err != nil {
@@ -82,13 +88,16 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, boot bool
 	}
 	next := &version{number: prev.number + 1, config: c, index: compile.NewIndex(c), at: e.opt.Now(), by: who.User,
 		probes: map[watch]compile.Probe{}}
+	if why == again {
+		next.number, next.at, next.by = prev.number, prev.at, prev.by
+	}
 	probes := compile.Probes(c, s)
 	for _, p := range probes {
 		next.probes[watch{p.Service, p.Monitor}] = p
 	}
 	r := Result{Version: next.number}
 	undo, err := e.applyHost(compile.Host(c, s))
-	if err != nil && !boot {
+	if err != nil && why == command {
 		return Result{}, err
 	}
 	if err != nil {
@@ -99,7 +108,7 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, boot bool
 		undo()
 		return Result{}, err
 	}
-	if warning != "" && !boot {
+	if warning != "" && why == command {
 		r.Warnings = append(r.Warnings, warning)
 	}
 	e.opt.Prober.Set(probes)
@@ -166,9 +175,9 @@ func (e *Engine) arrange(prev, next *version, compiled *compile.State, publish b
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.state.Clone()
-	s.IDs, s.Elsewhere = compiled.IDs, compiled.Elsewhere
+	s.IDs = compiled.IDs
 	carry(prev, next, s)
-	settle(next, s, next.at)
+	settle(next, s, e.opt.Now())
 	if publish {
 		e.cur, e.state = next, s
 	}

@@ -16,6 +16,7 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,11 +55,10 @@ type Options struct {
 	Dial   func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
 	Log    *slog.Logger                                 // audit and faults
 
-	Check     func(*schema.Config) error // of a configuration as a whole; nil accepts all
-	Elsewhere func() []netip.Addr        // addresses of kernel devices that are no twins; may be nil
-	Now       func() time.Time           // time.Now when nil
-	Patience  time.Duration              // with the dataplane and the kernel, per call; 5 s when 0
-	Retry     time.Duration              // between two attempts to reach the dataplane; 100 ms when 0
+	Check    func(*schema.Config) error // of a configuration as a whole; nil accepts all
+	Now      func() time.Time           // time.Now when nil
+	Patience time.Duration              // with the dataplane and the kernel, per call; 5 s when 0
+	Retry    time.Duration              // between two attempts to reach the dataplane; 100 ms when 0
 }
 
 // Author is who asks for a change, for the audit line.
@@ -94,6 +94,7 @@ type Engine struct {
 	state *compile.State
 
 	health, neighbors chan struct{} // there is news to send
+	moved             chan struct{} // an address of ours has come up or gone on a device that is no port
 
 	samples samples
 }
@@ -125,7 +126,7 @@ func New(opt Options) *Engine {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1)}
+	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
 	c := schema.New()
 	e.cur = &version{config: c, index: compile.NewIndex(c), at: opt.Now()}
 	e.state = &compile.State{Ports: opt.Ports, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
@@ -167,12 +168,15 @@ func (e *Engine) Observe(change func(*compile.State) error) error {
 	if err := change(next); err != nil {
 		return err
 	}
-	next.IDs, next.Ports, next.Elsewhere = e.state.IDs, e.state.Ports, e.state.Elsewhere
+	next.IDs, next.Ports = e.state.IDs, e.state.Ports
+	if !slices.Equal(e.state.Elsewhere, next.Elsewhere) {
+		poke(e.moved)
+	}
 	forget(e.cur, next)
 	if settle(e.cur, next, e.opt.Now()) {
 		poke(e.health)
 	}
-	if !sameNeighbors(e.state.Neighbors, next.Neighbors) {
+	if !slices.Equal(e.state.Neighbors, next.Neighbors) {
 		poke(e.neighbors)
 	}
 	e.state = next

@@ -333,6 +333,34 @@ func TestServiceStateAcrossChanges(t *testing.T) {
 	is(true, "without monitors it is taken for up")
 }
 
+func TestNSIPStaysWhereTheKernelHasIt(t *testing.T) {
+	b := newBench(t, &plane{}).run()
+	r := b.commit(func(c *schema.Config) {
+		site(c)
+		schema.Put(c, fresh(func(r *schema.NSIP) { r.IPAddress, r.Netmask, r.Type = addr("192.168.77.1"), addr("255.255.255.0"), "NSIP" }))
+	})
+	onTwin := func() bool {
+		p, _ := b.kernel.now()
+		return slices.Contains(p.Twins[0].Addresses, netip.MustParsePrefix("192.168.77.1/24"))
+	}
+	if !onTwin() {
+		t.Error("without another place the NSIP is not on the first port's twin")
+	}
+	for _, elsewhere := range []bool{true, false} {
+		b.Observe(func(s *compile.State) error {
+			s.Elsewhere = nil
+			if elsewhere {
+				s.Elsewhere = []netip.Addr{addr("192.168.77.1")}
+			}
+			return nil
+		})
+		until(t, "the NSIP is where it belongs", func() bool { return onTwin() != elsewhere })
+	}
+	if _, _, n, by, _ := b.Snapshot(); n != r.Version || by != "nsroot" {
+		t.Errorf("version %d by %s, want %d by nsroot: nobody has changed the configuration", n, by, r.Version)
+	}
+}
+
 func TestObserveThatFailsChangesNothing(t *testing.T) {
 	b := newBench(t, &plane{away: true})
 	b.commit(site)

@@ -8,6 +8,7 @@ import (
 
 	"sluice/dataplane/api"
 	"sluice/mgmt/compile"
+	"sluice/vendor-config/schema"
 )
 
 const (
@@ -70,7 +71,8 @@ func (e *Engine) Run(ctx context.Context) {
 	<-done
 }
 
-// keepTidy sets up the kernel's side again after a failure.
+// keepTidy sets up the kernel's side again after a failure, and compiles anew when an address has moved between our
+// ports and other devices.
 func (e *Engine) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
@@ -78,15 +80,28 @@ func (e *Engine) keepTidy(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-e.moved:
+			e.recompile()
 		case <-tick.C:
+			e.retry()
 		}
-		e.commits.Lock()
-		if e.untidy {
-			if err := e.tidy(); err == nil {
-				e.opt.Log.Info("the addresses and routes of the kernel are set up")
-			}
-		}
-		e.commits.Unlock()
+	}
+}
+
+func (e *Engine) retry() {
+	e.commits.Lock()
+	defer e.commits.Unlock()
+	if e.untidy && e.tidy() == nil {
+		e.opt.Log.Info("the addresses and routes of the kernel are set up")
+	}
+}
+
+// recompile brings the configuration in force to what has been observed.
+func (e *Engine) recompile() {
+	e.commits.Lock()
+	defer e.commits.Unlock()
+	if _, err := e.commit(Author{}, func(*schema.Config) error { return nil }, again); err != nil {
+		e.opt.Log.Error("the configuration in force does not fit the appliance's addresses any more", "error", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"sluice/dataplane/api"
@@ -114,5 +113,3 @@ func adopt(v *version, s *compile.State, st *api.Stats, now time.Time) {
 	s.IDs = compile.AssignIDs(v.config, ids)
 	settle(v, s, now)
 }
-
-func sameNeighbors(a, b []api.Neighbor) bool { return slices.Equal(a, b) }
