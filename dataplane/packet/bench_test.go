@@ -4,16 +4,19 @@ import (
 	"testing"
 )
 
-// spread is a burst of frames in different cache lines, as a pool of buffers holds them.
+// mbufSize is what a buffer of 2048 bytes takes with its header and headroom.
+const mbufSize = 2304
+
+// spread is a burst of frames that lie as buffers of a pool do.
 func spread(b *testing.B, f Frame) *[Burst]Packet {
 	r := newRoom(b)
 	var burst [Burst]Packet
 	for i := range burst {
 		f.SrcPort = uint16(1024 + i)
 		frame := f.Bytes()
-		copy(r.mem[i*2048:], frame)
+		copy(r.mem[i*mbufSize:], frame)
 		p := r.place(frame)
-		p.Data = p.Data - uintptr(len(r.mem)-len(frame)) + uintptr(i*2048)
+		p.Data = p.Data - uintptr(len(r.mem)-len(frame)) + uintptr(i*mbufSize)
 		burst[i] = *p
 	}
 	return &burst

@@ -13,9 +13,12 @@ import (
 // the test dies.
 type room struct{ mem []byte }
 
+// roomSize holds a burst of buffers and the longest frame.
+const roomSize = 80 << 10
+
 func newRoom(t testing.TB) *room {
 	page := os.Getpagesize()
-	size := (65536+page-1)/page*page + page
+	size := (roomSize+page-1)/page*page + page
 	mem, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
