@@ -85,6 +85,10 @@ static void send_lane(struct queue *q, struct exchange *x, uint32_t lane)
 {
 	uint16_t n = x->tx_n[lane], sent = rte_eth_tx_burst(q->port[lane], q->index, x->tx[lane], n);
 	x->tx_n[lane] = 0;
+	// net_af_packet has the kernel empty its ring after it has looked for room: when a link comes back, the ring is full
+	// of frames from before, and only the second try finds the room that the first one has made.
+	if (sent < n)
+		sent += rte_eth_tx_burst(q->port[lane], q->index, x->tx[lane] + sent, n - sent);
 	if (sent < n) {
 		rte_pktmbuf_free_bulk(x->tx[lane] + sent, n - sent);
 		x->tx_full[lane] += n - sent;
