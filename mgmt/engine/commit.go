@@ -145,6 +145,7 @@ func (e *Engine) tidy() error {
 	defer cancel()
 	err := e.opt.Host.Apply(ctx, e.plan)
 	e.untidy = err != nil
+	e.note(&e.trouble.kernel, err)
 	return err
 }
 
@@ -155,7 +156,8 @@ func (e *Engine) applyTables(prev, next *version, compiled *compile.State, t *ap
 	defer e.wire.Unlock()
 
 	// Monitors may have spoken since compilation, so health is worked out on what is known by now.
-	t.Health = compile.Health(next.index, e.arrange(prev, next, compiled, false))
+	now, _ := e.arrange(prev, next, compiled, false)
+	t.Health = compile.Health(next.index, now)
 	t.Neighbors = nil // no command changes them
 	switch err := e.send(t); {
 	case err == nil && e.link.Load() == nil:
@@ -165,23 +167,24 @@ func (e *Engine) applyTables(prev, next *version, compiled *compile.State, t *ap
 	case err != nil:
 		warning = warnLost
 	}
-	e.arrange(prev, next, compiled, true)
+	_, turns := e.arrange(prev, next, compiled, true)
+	e.tell(turns)
 	poke(e.health) // for what monitors have said while the dataplane was busy
 	return warning, nil
 }
 
 // arrange prepares the present state for the next version, and publishes both when told to.
-func (e *Engine) arrange(prev, next *version, compiled *compile.State, publish bool) *compile.State {
+func (e *Engine) arrange(prev, next *version, compiled *compile.State, publish bool) (*compile.State, []turn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.state.Clone()
 	s.IDs = compiled.IDs
 	carry(prev, next, s)
-	settle(next, s, e.opt.Now())
+	turns := settle(next, s, e.opt.Now())
 	if publish {
 		e.cur, e.state = next, s
 	}
-	return s
+	return s, turns
 }
 
 // send applies the parts of t that differ from what the dataplane has. Without a connection it does nothing. The
@@ -222,6 +225,7 @@ func (e *Engine) send(t *api.Tables) error {
 		return err
 	}
 	w.everSent = true
+	e.note(&e.trouble.refused, nil)
 	l.note(&w.sent, &diff)
 	return nil
 }

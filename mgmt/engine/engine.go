@@ -89,9 +89,10 @@ type Engine struct {
 		everSent bool       // some dataplane has tables of this engine
 	}
 
-	mu    sync.Mutex
-	cur   *version
-	state *compile.State
+	mu      sync.Mutex
+	cur     *version
+	state   *compile.State
+	trouble struct{ kernel, refused error } // see Trouble
 
 	health, neighbors chan struct{} // there is news to send
 	moved             chan struct{} // an address of ours has come up or gone on a device that is no port
@@ -162,25 +163,53 @@ func (e *Engine) Snapshot() (c *schema.Config, s *compile.State, number uint64, 
 // hears of it at once (health) or within 10 ms (neighbors). If change fails nothing has changed. change must not call
 // the engine.
 func (e *Engine) Observe(change func(*compile.State) error) error {
+	turns, err := e.observe(change)
+	e.tell(turns)
+	return err
+}
+
+func (e *Engine) observe(change func(*compile.State) error) ([]turn, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	next := e.state.Clone()
 	if err := change(next); err != nil {
-		return err
+		return nil, err
 	}
 	next.IDs, next.Ports = e.state.IDs, e.state.Ports
 	if !slices.Equal(e.state.Elsewhere, next.Elsewhere) {
 		poke(e.moved)
 	}
 	forget(e.cur, next)
-	if settle(e.cur, next, e.opt.Now()) {
+	turns := settle(e.cur, next, e.opt.Now())
+	if len(turns) > 0 {
 		poke(e.health)
 	}
 	if !slices.Equal(e.state.Neighbors, next.Neighbors) {
 		poke(e.neighbors)
 	}
 	e.state = next
-	return nil
+	return turns, nil
+}
+
+// Trouble are sentences about what is not as configured, for the operator; none when all is well.
+func (e *Engine) Trouble() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var out []string
+	if e.trouble.kernel != nil {
+		out = append(out, "the addresses and routes of the kernel are not set up: "+e.trouble.kernel.Error())
+	}
+	if e.trouble.refused != nil {
+		out = append(out, "the dataplane refuses the configuration: "+e.trouble.refused.Error())
+	}
+	return out
+}
+
+// note changes what Trouble tells.
+func (e *Engine) note(where *error, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	*where = err
 }
 
 // poke raises a flag that is lowered by reading the channel.

@@ -337,7 +337,9 @@ func TestNSIPStaysWhereTheKernelHasIt(t *testing.T) {
 	b := newBench(t, &plane{}).run()
 	r := b.commit(func(c *schema.Config) {
 		site(c)
-		schema.Put(c, fresh(func(r *schema.NSIP) { r.IPAddress, r.Netmask, r.Type = addr("192.168.77.1"), addr("255.255.255.0"), "NSIP" }))
+		schema.Put(c, fresh(func(r *schema.NSIP) {
+			r.IPAddress, r.Netmask, r.Type = addr("192.168.77.1"), addr("255.255.255.0"), "NSIP"
+		}))
 	})
 	onTwin := func() bool {
 		p, _ := b.kernel.now()

@@ -164,6 +164,7 @@ func (e *Engine) attach(l *link, st *api.Stats) error {
 	case isRefusal(err):
 		// The connection stays, so that the counters can be read and the next change, if it mends the cause, goes through.
 		e.opt.Log.Error("the dataplane refuses the configuration in force", "error", err)
+		e.note(&e.trouble.refused, err)
 	case err != nil:
 		return fmt.Errorf("the dataplane has not taken its tables: %w", err)
 	default:

@@ -9,26 +9,50 @@ import (
 	"sluice/vendor-config/schema"
 )
 
-// settle works out the effective state of every service and vserver of v, notes since when it holds and tells whether
-// the dataplane must hear of a service.
-func settle(v *version, s *compile.State, now time.Time) (news bool) {
-	for _, svc := range schema.All[schema.Service](v.config) {
-		h, known := s.Services[svc.Name]
-		up := v.index.ServiceUp(s, svc.Name)
-		if known && h.Up == up && !h.Since.IsZero() {
-			continue
+// turn is a change of the effective state of a service or vserver.
+type turn struct {
+	kind, name string
+	up         bool
+}
+
+// settle works out the effective state of every service and vserver of v and notes since when it holds. It returns
+// what has changed; an object that is new starts as down.
+func settle(v *version, s *compile.State, now time.Time) (turns []turn) {
+	for row := range v.config.Each(schema.Of[schema.Service]()) {
+		name := row.(*schema.Service).Name
+		h := s.Services[name]
+		up := v.index.ServiceUp(s, name)
+		if h.Up != up {
+			turns = append(turns, turn{"service", name, up})
 		}
-		news = news || h.Up != up
-		h.Up, h.Since = up, now
-		s.Services[svc.Name] = h
-	}
-	for _, vs := range schema.All[schema.LBVserver](v.config) {
-		up := v.index.VserverUp(s, vs.Name)
-		if since, known := s.Vservers[vs.Name]; !known || since.Up != up {
-			s.Vservers[vs.Name] = compile.Since{Up: up, At: now}
+		if h.Up != up || h.Since.IsZero() {
+			h.Up, h.Since = up, now
+			s.Services[name] = h
 		}
 	}
-	return news
+	for row := range v.config.Each(schema.Of[schema.LBVserver]()) {
+		name := row.(*schema.LBVserver).Name
+		was, known := s.Vservers[name]
+		up := v.index.VserverUp(s, name)
+		if was.Up != up {
+			turns = append(turns, turn{"lb vserver", name, up})
+		}
+		if was.Up != up || !known {
+			s.Vservers[name] = compile.Since{Up: up, At: now}
+		}
+	}
+	return turns
+}
+
+// tell writes changes of state to the log.
+func (e *Engine) tell(turns []turn) {
+	for _, t := range turns {
+		state := "DOWN"
+		if t.up {
+			state = "UP"
+		}
+		e.opt.Log.Info("state changed", "object", t.kind+" "+t.name, "state", state)
+	}
 }
 
 // forget drops what is known of services that are not configured and of probes that do not run: late reports of a

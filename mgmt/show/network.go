@@ -125,19 +125,18 @@ func mask(bits int) string {
 func showARP(p *page) error {
 	const form = "%-16s %-18s %-7s %-5s %-10s %-8s %s\n"
 	only := p.arg("IPAddress")
-	rows := slices.DeleteFunc(slices.Clone(p.State.Neighbors), func(n api.Neighbor) bool {
-		return only != "" && n.IP.String() != only || int(n.Port) >= len(p.State.Ports)
+	rows := slices.DeleteFunc(slices.Clone(p.Neighbors), func(n Neighbor) bool {
+		return only != "" && n.IP.String() != only
 	})
 	if only != "" && len(rows) == 0 {
 		return schema.Refuse(schema.NoSuchRow, "IPAddress", only)
 	}
-	slices.SortFunc(rows, func(a, b api.Neighbor) int { return cmp.Or(a.IP.Compare(b.IP), cmp.Compare(a.Port, b.Port)) })
+	slices.SortFunc(rows, func(a, b Neighbor) int { return cmp.Or(a.IP.Compare(b.IP), cmp.Compare(a.Port, b.Port)) })
 	p.f("%d configured arps:\n", len(rows))
 	p.f("\t"+form, "IP", "MAC", "Inface", "VLAN", "Origin", "TTL", "Traffic Domain")
 	p.f("\t"+form, "--", "---", "------", "----", "------", "---", "--------------")
 	for i, n := range rows {
-		name := p.State.Ports[n.Port].Name
-		p.f("%d)\t"+form, i+1, n.IP, mac(n.MAC), name, fmt.Sprint(p.nativeVLAN(name)), "DYNAMIC", "N/A", "0")
+		p.f("%d)\t"+form, i+1, n.IP, mac(n.MAC), n.Port, fmt.Sprint(p.nativeVLAN(n.Port)), n.Origin, "N/A", "0")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package show
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -27,8 +28,18 @@ type View struct {
 	Elapsed time.Duration
 	Without error
 
+	Neighbors []Neighbor
+
 	ChangedAt time.Time // of the running configuration
 	Saved     Saved
+}
+
+// Neighbor is a resolved neighbor.
+type Neighbor struct {
+	Port   string // e.g. "1/1"
+	IP     netip.Addr
+	MAC    [6]byte
+	Origin string // DYNAMIC, STATIC
 }
 
 // Saved is the startup configuration on disk.

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"sluice/cli/grammar"
+	"sluice/dataplane/api"
+	"sluice/mgmt/compile"
+	"sluice/mgmt/engine"
+	"sluice/mgmt/host"
+	"sluice/mgmt/monitor"
+	"sluice/mgmt/sshd"
+	"sluice/mgmt/store"
+	"sluice/vendor-config/schema"
+)
+
+// firstLook is how long the kernel's first word about its addresses is waited for.
+const firstLook = 2 * time.Second
+
+// start brings up everything but the door. The startup configuration is in force when it returns, as far as it could
+// be read.
+func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, error) {
+	st, err := store.Open(s.ConfigDir)
+	if err != nil {
+		return nil, err
+	}
+	kernel, err := host.Open(s.ports(), log)
+	if err != nil {
+		return nil, err
+	}
+	a := &appliance{store: st, host: kernel, log: log, now: time.Now, system: system(s.Hostname)}
+	prober := monitor.New(a.reports, monitor.Options{})
+	a.engine = engine.New(engine.Options{
+		Ports: s.ports(), Host: kernel, Prober: prober, Log: log, Check: grammar.Check,
+		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
+	})
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	a.close = func() {
+		cancel()
+		prober.Close()
+		running.Wait()
+		kernel.Close()
+	}
+	a.watch(ctx, &running)
+	a.load()
+	running.Go(func() { a.engine.Run(ctx) })
+	return a, nil
+}
+
+func dial(ctx context.Context, socket string) (engine.Dataplane, error) {
+	c, err := api.Dial(ctx, socket)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// watch lets the kernel's news reach the engine, and waits for the first of it.
+func (a *appliance) watch(ctx context.Context, running *sync.WaitGroup) {
+	seen := make(chan struct{})
+	first := sync.OnceFunc(func() { close(seen) })
+	running.Go(func() {
+		err := a.host.Watch(ctx, host.News{
+			Neighbors: func(n []api.Neighbor) {
+				a.observe(func(s *compile.State) { s.Neighbors = n })
+			},
+			Elsewhere: func(ips []netip.Addr) {
+				a.observe(func(s *compile.State) { s.Elsewhere = ips })
+				first()
+			},
+		})
+		if err != nil {
+			a.log.Error("neighbors are not followed any more; restart management", "error", err)
+		}
+		first()
+	})
+	select {
+	case <-seen:
+	case <-time.After(firstLook):
+	}
+}
+
+// reports brings the monitors' results to the engine.
+func (a *appliance) reports(all []monitor.Report) {
+	a.observe(func(s *compile.State) {
+		for _, r := range all {
+			s.Record(r.Service, r.Monitor, r.Result)
+		}
+	})
+}
+
+func (a *appliance) observe(change func(*compile.State)) {
+	if err := a.engine.Observe(func(s *compile.State) error { change(s); return nil }); err != nil {
+		a.log.Error("an observation is lost", "error", err)
+	}
+}
+
+// load puts the startup configuration in force. Whatever is wrong with it leaves the appliance reachable.
+func (a *appliance) load() {
+	bad := func(what string) {
+		a.system.Degraded = append(a.system.Degraded, what)
+		a.log.Error("startup configuration", "problem", what)
+	}
+	a.store.Check = a.engine.Check
+	c, problems, err := a.store.Load()
+	if err != nil {
+		bad(err.Error())
+	}
+	for _, p := range problems {
+		bad(fmt.Sprintf("%s: %s", store.File, p))
+	}
+	if _, err := a.engine.Boot(c); err != nil {
+		bad(fmt.Sprintf("the startup configuration is not in force: %v", err))
+		if _, err := a.engine.Boot(schema.New()); err != nil {
+			a.log.Error("the ports cannot be set up", "error", err)
+		}
+	}
+}
+
+// accounts are who may log in.
+func (s *settings) accounts() (*sshd.Accounts, error) {
+	var list []sshd.Account
+	for _, u := range s.Users {
+		list = append(list, sshd.Account{Name: u.Name, PasswordHash: u.PasswordHash, AuthorizedKeys: u.AuthorizedKeys})
+	}
+	return sshd.NewAccounts(list)
+}

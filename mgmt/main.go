@@ -1,0 +1,105 @@
+// Program sluice-mgmt is the appliance's management: it loads the startup configuration, keeps the kernel's side of the
+// ports and the dataplane to it, watches services, and lets operators in by SSH. It never carries a packet of a client.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"sluice/cli/shell"
+	"sluice/mgmt/sshd"
+)
+
+// farewell is how long a clean end may take.
+const farewell = 5 * time.Second
+
+func main() {
+	config := flag.String("config", "/config/mgmt.yaml", "`file` with the settings")
+	hash := flag.Bool("hash-password", false, "read a password from standard input, print its hash for the settings, and end")
+	version := flag.Bool("version", false, "print the version and end")
+	flag.Parse()
+	var err error
+	switch {
+	case *version:
+		s := system("")
+		fmt.Printf("Sluice %s: Build %s\n", s.Release, s.Build)
+	case *hash:
+		err = hashPassword()
+	default:
+		err = run(*config)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "sluice-mgmt: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// hashPassword reads one line and prints what belongs into the settings.
+func hashPassword() error {
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if line == "" && err != nil {
+		return fmt.Errorf("no password on standard input: %w", err)
+	}
+	h, err := sshd.HashPassword(strings.TrimRight(line, "\r\n"))
+	if err != nil {
+		return err
+	}
+	fmt.Println(h)
+	return nil
+}
+
+// run is the program from its settings to SIGTERM.
+func run(config string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	s, err := readSettings(config)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	accounts, err := s.accounts()
+	if err != nil {
+		return err
+	}
+	a, err := start(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	door, err := sshd.New(sshd.Options{
+		Accounts: accounts,
+		HostKey:  s.SSH.HostKey,
+		Host:     s.Hostname,
+		Greeting: a.greeting(),
+		Log:      log,
+		Backend:  func(_, source string) shell.Backend { return &operator{a, source} },
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.SSH.Listen)
+	if err != nil {
+		return fmt.Errorf("the SSH door cannot open at %s (ssh.listen): %w", s.SSH.Listen, err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- door.Serve(listener) }()
+	log.Info("management is up", "ssh", listener.Addr().String(), "release", release)
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		log.Info("management ends")
+	}
+	ending, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	return errors.Join(err, door.Close(ending))
+}

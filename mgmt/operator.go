@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/cli/grammar"
+	"sluice/mgmt/engine"
+	"sluice/mgmt/host"
+	"sluice/mgmt/show"
+	"sluice/mgmt/store"
+	"sluice/vendor-config/schema"
+)
+
+// appliance is what operators act on: the engine with its startup store.
+type appliance struct {
+	engine *engine.Engine
+	store  *store.Store
+	host   *host.Host
+	system show.System // Degraded holds what was wrong with the startup configuration
+	log    *slog.Logger
+	now    func() time.Time
+	close  func() // ends everything that start has begun
+}
+
+// operator executes the commands of one session. It is the shell's Backend.
+type operator struct {
+	*appliance
+	source string // where the session comes from, for the audit line
+}
+
+// Config is the running configuration.
+func (o *operator) Config() *schema.Config { return o.engine.Config() }
+
+// Do executes op for user.
+func (o *operator) Do(user string, op *grammar.Op) (string, error) {
+	if op.Object == nil {
+		return "", schema.Refuse(schema.NotSupported, op.Verb)
+	}
+	who := engine.Author{User: user, Source: o.source, Line: op.Line}
+	switch {
+	case op.Changes():
+		r, err := o.engine.Commit(who, op.Apply)
+		return warnings(r.Warnings), flat(err)
+	case op.Verb == "save":
+		return "", flat(o.save(who))
+	case op.Verb == "show" || op.Verb == "stat":
+		text, err := show.Text(op, o.view(op))
+		return text, flat(err)
+	}
+	return "", schema.Refuse(schema.NotSupported, op.Verb+" "+op.Object.Name())
+}
+
+func warnings(all []string) string {
+	var b strings.Builder
+	for _, w := range all {
+		fmt.Fprintf(&b, "Warning: %s\n", w)
+	}
+	return b.String()
+}
+
+// flat makes one line of an error that was joined of several.
+func flat(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "\n") {
+		return err
+	}
+	return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// save writes the running configuration to the startup store.
+func (o *operator) save(who engine.Author) error {
+	err := o.store.Save(o.engine.Config(), store.Meta{By: who.User, At: o.now()})
+	attrs := []any{"user", who.User, "source", who.Source, "line", who.Line}
+	if err != nil {
+		o.log.Warn("save failed", append(attrs, "result", "ERROR: "+err.Error())...)
+		return err
+	}
+	o.log.Info("save", append(attrs, "result", "Done")...)
+	return nil
+}
+
+// view gathers what the operation tells about.
+func (o *operator) view(op *grammar.Op) *show.View {
+	c, s, _, _, changed := o.engine.Snapshot()
+	v := &show.View{Config: c, State: s, Now: o.now(), System: o.system, ChangedAt: changed}
+	switch op.Object.YANG {
+	case "ns-running-config", "ns-conf", "ns-saved-config":
+		v.Saved = o.saved()
+	case "arp":
+		v.Neighbors = o.neighbors()
+	case "version":
+		o.count(v)
+		v.System.Degraded = o.degraded(v.Without)
+	case "interface":
+		o.count(v)
+	default:
+		if op.Verb == "stat" {
+			o.count(v)
+		}
+	}
+	return v
+}
+
+// degraded are sentences about everything that is not as the saved configuration and the operators say.
+func (a *appliance) degraded(without error) []string {
+	all := slices.Concat(a.system.Degraded, a.engine.Trouble(), a.host.Faults())
+	if without != nil {
+		all = append(all, without.Error())
+	}
+	for i := range all {
+		all[i] = strings.ReplaceAll(all[i], "\n", "; ")
+	}
+	return all
+}
+
+// neighbors are the kernel's, whose answers the dataplane uses.
+func (a *appliance) neighbors() []show.Neighbor {
+	all, err := a.host.Neighbors()
+	if err != nil {
+		a.log.Warn("the kernel does not tell its neighbors", "error", err)
+	}
+	var out []show.Neighbor
+	for _, n := range all {
+		if n.MAC != [6]byte{} {
+			out = append(out, show.Neighbor{Port: n.Port, IP: n.IP, MAC: n.MAC, Origin: n.Origin})
+		}
+	}
+	return out
+}
+
+// count reads the counters into the view.
+func (a *appliance) count(v *show.View) {
+	now, before, err := a.engine.Readings(context.Background())
+	if err != nil {
+		v.Without = err
+		return
+	}
+	v.Now, v.Stats, v.Before, v.Elapsed = now.At, now.Stats, before.Stats, now.At.Sub(before.At)
+}
+
+func (a *appliance) saved() show.Saved {
+	st, err := a.store.Saved()
+	if err != nil {
+		return show.Saved{Config: schema.New(), Problems: []string{err.Error()}}
+	}
+	s := show.Saved{By: st.Meta.By, At: st.Meta.At}
+	if !st.Meta.At.IsZero() || len(st.Problems) > 0 || !st.Config.Equal(schema.New()) {
+		s.Config = st.Config
+	}
+	for _, p := range st.Problems {
+		s.Problems = append(s.Problems, p.String())
+	}
+	return s
+}
+
+// greeting is what an operator reads after the login when something is not as it should be.
+func (a *appliance) greeting() string {
+	var b strings.Builder
+	for _, d := range a.degraded(nil) {
+		fmt.Fprintf(&b, "WARNING: the appliance is degraded: %s\n", d)
+	}
+	return b.String()
+}

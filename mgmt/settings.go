@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/viper"
+
+	"sluice/mgmt/compile"
+)
+
+// settings are what the daemon is started with. They are read once, from a YAML file and the environment; objects that
+// an operator configures never come from here.
+type settings struct {
+	Socket    string        `mapstructure:"socket"`     // of the dataplane
+	Hostname  string        `mapstructure:"hostname"`   // in the prompt; the system's when empty
+	ConfigDir string        `mapstructure:"config-dir"` // of the startup configuration
+	SSH       sshSettings   `mapstructure:"ssh"`
+	Users     []userSetting `mapstructure:"users"`
+	Ports     []portSetting `mapstructure:"ports"` // the same list as the dataplane's
+}
+
+type sshSettings struct {
+	Listen  string `mapstructure:"listen"`
+	HostKey string `mapstructure:"host-key"` // file; made at the first start
+}
+
+type userSetting struct {
+	Name           string `mapstructure:"name"`
+	PasswordHash   string `mapstructure:"password-hash"`   // as `sluice-mgmt -hash-password` prints it; empty: no password login
+	AuthorizedKeys string `mapstructure:"authorized-keys"` // file; empty: no key login
+}
+
+type portSetting struct {
+	Name   string `mapstructure:"name"`   // e.g. "1/1"
+	Device string `mapstructure:"device"` // kernel device; empty for a PCI port
+	Twin   string `mapstructure:"twin"`
+}
+
+// envPrefix begins the environment's variables: SLUICE_MGMT_SSH_LISTEN is ssh.listen.
+const envPrefix = "SLUICE_MGMT"
+
+// readSettings reads the file and the environment, which wins. A word that is not known is an error that names it.
+func readSettings(path string) (*settings, error) {
+	v := viper.New()
+	v.SetConfigFile(path)
+	v.SetConfigType("yaml")
+	v.SetEnvPrefix(envPrefix)
+	v.SetEnvKeyReplacer(strings.NewReplacer(".", "_", "-", "_"))
+	v.AutomaticEnv()
+	host, _ := os.Hostname()
+	for key, def := range map[string]string{
+		"socket":       "/run/sluice/dataplane.sock",
+		"hostname":     host,
+		"config-dir":   "/config",
+		"ssh.listen":   "0.0.0.0:22",
+		"ssh.host-key": "/config/ssh_host_key",
+	} {
+		v.SetDefault(key, def)
+	}
+	if err := v.ReadInConfig(); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no settings file %s; name one with -config", path)
+	} else if err != nil {
+		return nil, fmt.Errorf("the settings in %s cannot be read: %w", path, err)
+	}
+	var s settings
+	if err := v.UnmarshalExact(&s); err != nil {
+		return nil, fmt.Errorf("the settings in %s are not understood: %s", path, oneLine(err))
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("the settings in %s: %w", path, err)
+	}
+	return &s, nil
+}
+
+// oneLine joins the lines of a decoder's error.
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "* ", "")), " ")
+}
+
+func (s *settings) check() error {
+	if len(s.Ports) == 0 {
+		return errors.New("ports is empty: name at least one port, e.g. {name: 1/1, device: eth1, twin: tw0}")
+	}
+	seen := map[string]bool{}
+	for i, p := range s.Ports {
+		if p.Name == "" || p.Twin == "" {
+			return fmt.Errorf("port %d of ports needs a name and a twin", i+1)
+		}
+		for _, word := range []string{"port " + p.Name, "device " + p.Twin, "device " + p.Device} {
+			if seen[word] && word != "device " {
+				return fmt.Errorf("%s stands twice in ports", word)
+			}
+			seen[word] = true
+		}
+		if len(p.Twin) > 15 || len(p.Device) > 15 { // IFNAMSIZ less its end
+			return fmt.Errorf("port %s: the name of a device has at most 15 characters", p.Name)
+		}
+	}
+	for i, u := range s.Users {
+		if u.Name == "" {
+			return fmt.Errorf("user %d of users has no name", i+1)
+		}
+		if seen["user "+u.Name] {
+			return fmt.Errorf("user %s stands twice in users", u.Name)
+		}
+		seen["user "+u.Name] = true
+		if u.PasswordHash == "" && u.AuthorizedKeys == "" {
+			return fmt.Errorf("user %s can log in by nothing: give password-hash or authorized-keys", u.Name)
+		}
+	}
+	return nil
+}
+
+// ports are the ports as the engine and the kernel's side know them.
+func (s *settings) ports() []compile.Port {
+	var out []compile.Port
+	for _, p := range s.Ports {
+		out = append(out, compile.Port{Name: p.Name, Device: p.Device, Twin: p.Twin})
+	}
+	return out
+}
