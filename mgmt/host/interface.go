@@ -1,0 +1,83 @@
+package host
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"sluice/mgmt/compile"
+)
+
+// Interface is what the kernel says of a port's device and twin.
+type Interface struct {
+	Port     compile.Port
+	Present  bool // the device is there; always true of a port that is no kernel device
+	Up       bool // device: administratively
+	Carrier  bool // device: has a link; unknown here, and true, of a port that is no kernel device
+	MAC      [6]byte
+	MTU      int  // bytes
+	TwinUp   bool // the twin is there and up
+	Attached bool // the dataplane holds the twin
+}
+
+// Interfaces are the ports in the order of the settings.
+func (h *Host) Interfaces() ([]Interface, error) {
+	links, err := h.nl.LinkList()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the kernel's links: %w", err)
+	}
+	return interfacesOf(h.ports, links), nil
+}
+
+func interfacesOf(ports []compile.Port, links []netlink.Link) []Interface {
+	byName := map[string]*netlink.LinkAttrs{}
+	for _, l := range links {
+		byName[l.Attrs().Name] = l.Attrs()
+	}
+	all := make([]Interface, len(ports))
+	for i, p := range ports {
+		all[i] = Interface{Port: p, Present: p.Device == "", Carrier: p.Device == "", Up: p.Device == ""}
+		if twin := byName[p.Twin]; twin != nil {
+			all[i].TwinUp = twin.RawFlags&unix.IFF_UP != 0
+			all[i].Attached = all[i].TwinUp && carrier(twin)
+			all[i].describe(twin)
+		}
+		if dev := byName[p.Device]; dev != nil && p.Device != "" {
+			all[i].Present, all[i].Up, all[i].Carrier = true, dev.RawFlags&unix.IFF_UP != 0, carrier(dev)
+			all[i].describe(dev)
+		}
+	}
+	return all
+}
+
+func (i *Interface) describe(l *netlink.LinkAttrs) {
+	i.MAC, i.MTU = [6]byte{}, l.MTU
+	copy(i.MAC[:], l.HardwareAddr)
+}
+
+func carrier(l *netlink.LinkAttrs) bool { return l.RawFlags&unix.IFF_LOWER_UP != 0 }
+
+// elsewhere are the IPv4 addresses of links that are neither twins, nor devices of ports, nor the loopback.
+func (h *Host) elsewhere(links []netlink.Link) ([]netip.Addr, error) {
+	ours := map[int]bool{}
+	for _, l := range links {
+		if l.Attrs().RawFlags&unix.IFF_LOOPBACK != 0 || h.isOurs(l.Attrs().Name) {
+			ours[l.Attrs().Index] = true
+		}
+	}
+	addrs, err := h.nl.AddrList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the kernel's addresses: %w", err)
+	}
+	var all []netip.Addr
+	for _, a := range addrs {
+		if !ours[a.LinkIndex] {
+			all = append(all, addrOf(a.IP))
+		}
+	}
+	slices.SortFunc(all, netip.Addr.Compare)
+	return slices.Compact(all), nil
+}
