@@ -11,20 +11,33 @@ const more = "--More--"
 
 // pager writes text to a terminal screen by screen.
 type pager struct {
-	w      io.Writer
+	w      io.Writer // the terminal itself: lines end in CR LF
 	keys   func() (byte, error)
 	size   func() (width, height int)
 	paging bool
 }
 
+// chunk is how many bytes are written at once, so that a long text is neither a write a line nor one that Ctrl-C
+// cannot stop.
+const chunk = 4096
+
 // write writes the text; it ends early when ctx does or the operator quits.
 func (p *pager) write(ctx context.Context, text string) {
 	used := 0 // rows of the screen that are filled
-	for text != "" && ctx.Err() == nil {
+	var ready strings.Builder
+	flush := func() bool {
+		_, err := io.WriteString(p.w, ready.String())
+		ready.Reset()
+		return err == nil && ctx.Err() == nil
+	}
+	for text != "" {
 		line, rest, _ := strings.Cut(text, "\n")
 		width, height := p.size()
 		rows := max(1, (utf8.RuneCountInString(line)+width-1)/width)
 		if p.paging && used > 0 && used+rows > height-1 {
+			if !flush() {
+				return
+			}
 			switch p.ask() {
 			case 'q':
 				return
@@ -36,12 +49,14 @@ func (p *pager) write(ctx context.Context, text string) {
 				used = 0
 			}
 		}
-		if _, err := io.WriteString(p.w, line+"\n"); err != nil {
+		ready.WriteString(line + "\r\n")
+		if ready.Len() >= chunk && !flush() {
 			return
 		}
 		used += rows
 		text = rest
 	}
+	flush()
 }
 
 // ask shows --More-- and returns what the operator wants: ' ' a screen, '\r' a line, 'G' all, 'q' no more.

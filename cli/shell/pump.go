@@ -23,6 +23,7 @@ var errIdle = errors.New("idle timeout")
 type pump struct {
 	in     chan []byte
 	ctx    context.Context
+	raw    bool // hand out the bytes as they come: a script, not a terminal
 	buf    []byte
 	broken []byte                               // begin of a UTF-8 character whose rest has not arrived
 	sawCR  bool                                 // the last byte handed out was CR: a LF behind it belongs to it
@@ -32,8 +33,8 @@ type pump struct {
 }
 
 // newPump starts to read r. The reading goroutine ends when r does, or, after ctx, with the next byte of r.
-func newPump(ctx context.Context, r io.Reader) *pump {
-	p := &pump{in: make(chan []byte, 256), ctx: ctx}
+func newPump(ctx context.Context, r io.Reader, raw bool) *pump {
+	p := &pump{in: make(chan []byte, 256), ctx: ctx, raw: raw}
 	p.key.Store(time.Now().UnixNano())
 	go p.read(r)
 	return p
@@ -85,7 +86,9 @@ func (p *pump) fill() error {
 			if !ok {
 				return io.EOF
 			}
-			p.buf = p.text(b)
+			if p.buf = b; !p.raw {
+				p.buf = p.text(b)
+			}
 		case <-timeout:
 		case <-p.ctx.Done():
 			return p.ctx.Err()

@@ -70,7 +70,7 @@ func (s *Session) size() (width, height int) { return int(s.width.Load()), int(s
 func (s *Session) Run(ctx context.Context) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.pump = newPump(ctx, s.rw)
+	s.pump = newPump(ctx, s.rw, !s.o.PTY)
 	s.idle.Store(int64(s.runner.mode.idle))
 	idle := func() time.Duration { return time.Duration(s.idle.Load()) }
 	s.pump.idle.Store(&idle)
@@ -157,7 +157,7 @@ func (s *Session) line(line string) bool {
 		case done:
 			text += " Done\n"
 		}
-		p := pager{w: s.term.Load(), keys: s.key, size: s.size, paging: s.runner.mode.page}
+		p := pager{w: s.rw, keys: s.key, size: s.size, paging: s.runner.mode.page}
 		p.write(ctx, text)
 	})
 	if cancelled {

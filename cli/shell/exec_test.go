@@ -1,0 +1,73 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"sluice/vendor-config/schema"
+)
+
+func TestExec(t *testing.T) {
+	for _, row := range []struct {
+		line, out, err string
+		code           int
+	}{
+		{"show server", "1)\ts\n Done\n", "", 0},
+		{"add server t 10.0.0.2", " Done\n", "", 0},
+		{"", "", "", 0},
+		{"frob", "", "ERROR: No such command [frob]\n", 1},
+		{"rm server nobody", "", "ERROR: No such resource [server, nobody]\n", 1},
+		{"add server t 10.0.0.2; show server", " Done\n1)\ts\n2)\tt\n Done\n", "", 0},
+		{"rm server x; show server", "1)\ts\n Done\n", "ERROR: command 1: No such resource [server, x]\n", 1},
+		{"show server; exit; frob", "1)\ts\n Done\n", "", 0},
+		{`add server t 10.0.0.2 -comment "a;b"; show server`, " Done\n1)\ts\n2)\tt\n Done\n", "", 0},
+		{"show server | grep -c s", "1\n Done\n", "", 0},
+		{"clear ns config basic", "", "ERROR: Operation not permitted [clear ns config]: nobody can be asked here; give -force\n", 1},
+		{"clear ns config -force basic", " Done\n", "", 0},
+		{"set cli mode -page OFF", " Done\n", "", 0},
+		{"cls", " Done\n", "", 0},
+	} {
+		var out, errs bytes.Buffer
+		code := Exec(t.Context(), newAppliance("add server s 10.0.0.1"), "nsroot", row.line, &out, &errs)
+		if out.String() != row.out || errs.String() != row.err || code != row.code {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %d, %q, %q", row.line, code, out.String(), errs.String(), row.code, row.out, row.err)
+		}
+	}
+}
+
+func TestScript(t *testing.T) {
+	a := newAppliance()
+	var out, errs bytes.Buffer
+	script := "# build it\nadd server a 10.0.0.1\r\nfrob\n\nadd server b 10.0.0.2\nadd server a 10.0.0.3\n"
+	s := New(terminal{strings.NewReader(script), &out}, a, Options{User: "nsroot", Stderr: &errs})
+	if code := s.Run(t.Context()); code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	if want := "ERROR: line 3: No such command [frob]\nERROR: line 6: Resource already exists [server, a]\n"; errs.String() != want {
+		t.Errorf("stderr %q, want %q", errs.String(), want)
+	}
+	if out.String() != " Done\n Done\n" {
+		t.Errorf("stdout %q: want two times Done, no prompt and no echo", out.String())
+	}
+	if n := a.config.Len(schema.Of[schema.Server]()); n != 2 {
+		t.Errorf("%d servers, want 2: the script goes on after an error", n)
+	}
+}
+
+func TestScriptEndsAtExit(t *testing.T) {
+	a := newAppliance()
+	var out bytes.Buffer
+	s := New(terminal{strings.NewReader("exit\nadd server a 10.0.0.1\n"), &out}, a, Options{User: "nsroot"})
+	if code := s.Run(t.Context()); code != 0 || len(a.ops) != 0 {
+		t.Errorf("exit code %d and %d commands after exit, want 0 and 0", code, len(a.ops))
+	}
+}
+
+func TestScriptLineTooLong(t *testing.T) {
+	var out, errs bytes.Buffer
+	s := New(terminal{strings.NewReader(strings.Repeat("x", maxLine+10)), &out}, newAppliance(), Options{Stderr: &errs})
+	if code := s.Run(t.Context()); code != 1 || !strings.HasPrefix(errs.String(), "ERROR: ") {
+		t.Errorf("exit code %d, stderr %q", code, errs.String())
+	}
+}
