@@ -231,7 +231,6 @@ func (w *Worker) tick(c uint64) {
 		w.held.pending = true
 	}
 	w.figures.set(&w.figures.total, c-w.clock.zero)
-	w.figures.set(&w.figures.flows, w.flows.Len())
 }
 
 // Idle behaviour: after this many turns without a packet the worker blocks until a port has one, at most so many milliseconds,

@@ -1,0 +1,287 @@
+package dataplane
+
+import (
+	"net/netip"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
+)
+
+// asks lets n clients' ports, from first on, ask for a vserver, and expects the servers in turn to get them. Which source port
+// each gets is of no interest here.
+func asks(first, n int, dport uint16, servers []ip4, sdports []uint16) step {
+	return step{do: func(b *bed) {
+		for i := range n {
+			f := ask(uint16(first+i), dport, syn)
+			if err := b.q.Inject(nic1, f.Bytes()); err != nil {
+				b.t.Fatal(err)
+			}
+			b.turns()
+			got := b.q.Sent(nic2)
+			if len(got) != 1 {
+				b.t.Fatalf("client port %d: %d packets reached servers", first+i, len(got))
+			}
+			_, l3 := packet.Ether(got[0]).Split()
+			want := servers[i%len(servers)]
+			if dst := packet.IPv4(l3).Dst(); dst != want {
+				b.t.Fatalf("client port %d went to %v, not %v", first+i, addr(dst), addr(want))
+			}
+			if p := packet.TCP(l3[packet.IPv4Len:]).DstPort(); p != sdports[i%len(sdports)] {
+				b.t.Fatalf("client port %d went to port %d", first+i, p)
+			}
+		}
+	}}
+}
+
+// health publishes which services are up.
+func health(up ...uint32) func(*bed) {
+	return func(b *bed) { b.apply(&api.Tables{Health: &api.Health{Version: 2, Up: up}}) }
+}
+
+// wants checks the events that were raised since the last look.
+func wants(events ...api.Event) func(*bed) {
+	return func(b *bed) {
+		b.t.Helper()
+		for _, want := range events {
+			got, ok := b.w.NextEvent()
+			if !ok || got != want {
+				b.t.Fatalf("event %+v (there is one: %v), not %+v", got, ok, want)
+			}
+		}
+		if got, ok := b.w.NextEvent(); ok {
+			b.t.Fatalf("nobody expected the event %+v", got)
+		}
+	}
+}
+
+var lostWanted = api.Event{Kind: api.NeighborWanted, Port: 1, IP: addr(lost)}
+
+// found publishes the MAC of the server that did not answer.
+func found(b *bed) {
+	b.apply(&api.Tables{Neighbors: &api.Neighbors{Version: 2,
+		Entries: append(neighborList(), api.Neighbor{Port: 1, IP: addr(lost), MAC: serverMAC(lost)})}})
+}
+
+// passes moves the clock.
+func passes(seconds float64) step { return step{do: func(b *bed) { b.pass(seconds) }} }
+
+// balanceRows: who is chosen.
+var balanceRows = []row{
+	{
+		name:     "round robin: 300 connections, 100 each",
+		entries:  2048,
+		steps:    []step{asks(10000, 300, webPort, []ip4{server1, server2, server3}, []uint16{8001, 8002, 8003})},
+		counters: map[string]uint64{"forward-new-flow": 300},
+	},
+	{
+		name: "a service that goes down gets no new flows and keeps its old ones",
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{do: health(2, 3)},
+			asks(10000, 6, webPort, []ip4{server3, server2}, []uint16{8003, 8002}),
+			{in: []on{{nic2, answer(server1, 8001, q1, synack)}}, out: []on{{nic1, answered(webPort, 5001, synack)}}},
+			{in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic2, asked(server1, q1, 8001, ack)}}},
+			{do: health(1, 2, 3)},
+			asks(11000, 3, webPort, []ip4{server2, server3, server1}, []uint16{8002, 8003, 8001}),
+		},
+		counters: map[string]uint64{"forward-new-flow": 10, "forward-flow": 2},
+	},
+	{
+		name: "least connections: closed flows count no more",
+		steps: []step{
+			open(5001, leastPort, server1, q1, 8001),
+			open(5002, leastPort, server2, q2, 8002),
+			// web1's connection is over: the next two go there and then in turn.
+			{in: []on{{nic2, answer(server1, 8001, q1, rst)}}, out: []on{{nic1, answered(leastPort, 5001, rst)}}},
+			open(5003, leastPort, server1, q3, 8001),
+			asks(6000, 4, leastPort, []ip4{server2, server1}, []uint16{8002, 8001}),
+		},
+		counters: map[string]uint64{"forward-new-flow": 7, "forward-flow": 1},
+	},
+	{
+		name: "a SYN of a closed connection opens a new one, of an open connection it does not",
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{in: []on{{nic1, ask(5001, webPort, syn)}}, out: []on{{nic2, asked(server1, q1, 8001, syn)}}},
+			{in: []on{{nic1, ask(5001, webPort, rst)}}, out: []on{{nic2, asked(server1, q1, 8001, rst)}}},
+			open(5001, webPort, server2, q2, 8002),
+		},
+		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 2},
+	},
+	{
+		name: "a SYN that its server never answered goes elsewhere once the server is down",
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{do: health(2, 3)},
+			open(5001, webPort, server3, q2, 8003),
+		},
+		counters: map[string]uint64{"forward-new-flow": 2},
+	},
+}
+
+// roomRows: what happens when something is full, and old flows go on.
+var roomRows = []row{
+	{
+		name: "port pool",
+		steps: []step{
+			open(5001, fewPort, server1, q1, 80),
+			open(5002, fewPort, server1, q2, 80),
+			drops(on{nic1, ask(5003, fewPort, syn)}),
+			{in: []on{{nic1, ask(5001, fewPort, ack)}}, out: []on{{nic2, asked(server1, q1, 80, ack)}}},
+			// A connection ends, is forgotten, and its port is free again.
+			{in: []on{{nic1, ask(5001, fewPort, rst)}}, out: []on{{nic2, asked(server1, q1, 80, rst)}}},
+			passes(10),
+			open(5004, fewPort, server1, q3, 80),
+			{do: func(b *bed) {
+				if b.ports[q3] != b.ports[q1] || b.ports[q1] == b.ports[q2] {
+					b.t.Errorf("ports %v: the third flow must get the first one's", b.ports)
+				}
+			}},
+		},
+		counters: map[string]uint64{"forward-new-flow": 3, "forward-flow": 2, "drop-port-pool-exhausted": 1},
+	},
+	{
+		name:    "flow table",
+		entries: 12,
+		steps: []step{
+			{do: func(b *bed) {
+				n := uint16(0)
+				for ; b.counters()["drop-flow-table-full"] == 0; n++ {
+					if n > 100 {
+						b.t.Fatal("the table is never full")
+					}
+					b.q.Inject(nic1, ask(6000+n, webPort, syn).Bytes())
+					b.turns()
+				}
+				s := b.stats().Workers[0]
+				if s.FlowCapacity < 12 || uint64(n-1) != s.FlowCapacity/2 {
+					b.t.Errorf("%d flows fit a table for %d entries", n-1, s.FlowCapacity)
+				}
+				b.q.Sent(nic2)
+				for i := range n - 1 { // all old flows go on
+					b.q.Inject(nic1, ask(6000+i, webPort, ack).Bytes())
+				}
+				b.turns()
+				if got := len(b.q.Sent(nic2)); got != int(n-1) {
+					b.t.Errorf("%d of %d old flows go on", got, n-1)
+				}
+				if c := b.counters(); c["forward-new-flow"] != uint64(n-1) || c["drop-flow-table-full"] != 1 {
+					b.t.Errorf("counters %v", c)
+				}
+				b.pass(33) // the handshakes never end
+				if s := b.stats(); s.Workers[0].Flows != 0 || s.Vservers[0].OpenFlows != 0 || s.Services[0].OpenFlows != 0 || s.SNIPs[0].PortsInUse != 0 {
+					b.t.Errorf("flows that time has ended: %+v %+v %+v", s.Workers, s.Vservers[0], s.SNIPs)
+				}
+				b.q.Inject(nic1, ask(7000, webPort, syn).Bytes())
+				b.turns()
+				if got := len(b.q.Sent(nic2)); got != 1 {
+					b.t.Error("there is no room although everything has aged")
+				}
+			}},
+		},
+		counters: map[string]uint64{"forward-new-flow": 7, "forward-flow": 6, "drop-flow-table-full": 1},
+	},
+	{
+		name: "an outgoing lane that takes nothing",
+		steps: []step{
+			{do: func(b *bed) { limit(b, nic2, 0) }},
+			drops(on{nic1, ask(5001, webPort, syn)}),
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "drop-tx-full": 1},
+	},
+}
+
+// neighborRows: packets wait for their next hop's MAC address.
+var neighborRows = []row{
+	{
+		name: "held, asked for, released in order; later ones pass",
+		steps: []step{
+			drops(on{nic1, ask(5001, lostPort, syn)}, on{nic1, ask(5001, lostPort, ack)}),
+			{do: wants(lostWanted)},
+			{do: found, out: []on{{nic2, asked(lost, q1, 80, syn)}, {nic2, asked(lost, q1, 80, ack)}}},
+			{in: []on{{nic1, ask(5001, lostPort, psh)}}, out: []on{{nic2, asked(lost, q1, 80, psh)}}},
+			{do: wants()},
+		},
+		counters: map[string]uint64{"held-neighbor": 2, "forward-flow": 1},
+	},
+	{
+		name: "three wait, no more, for a second",
+		steps: []step{
+			drops(on{nic1, ask(5001, lostPort, syn)}, on{nic1, ask(5002, lostPort, syn)}, on{nic1, ask(5003, lostPort, syn)},
+				on{nic1, ask(5004, lostPort, syn)}),
+			passes(0.9),
+			drops(on{nic1, ask(5005, lostPort, syn)}),
+			{do: wants(lostWanted)},
+			passes(0.2),
+			// The next packet asks again.
+			drops(on{nic1, ask(5001, lostPort, syn)}),
+			{do: wants(lostWanted)},
+			passes(1.1),
+			{do: wants()},
+			{do: found},
+		},
+		counters: map[string]uint64{"held-neighbor": 4, "drop-hold-full": 2, "drop-neighbor-unresolved": 4},
+	},
+	{
+		name: "64 neighbors are waited for, no more",
+		steps: []step{
+			{do: func(b *bed) {
+				t := tables()
+				t.FIB.Routes[1].Prefix = netip.MustParsePrefix("10.2.0.0/16")
+				for i := range 65 {
+					ip := ip4{10, 2, 1, byte(i)}
+					t.Config.Services = append(t.Config.Services, api.Service{ID: uint32(100 + i), Name: "x", Proto: api.ProtoTCP, IP: addr(ip), Port: 80, SNIPs: []uint32{1}})
+					t.Config.Vservers[0].Bindings = append(t.Config.Vservers[0].Bindings, api.Binding{Service: uint32(100 + i), Weight: 1})
+					t.Health.Up = append(t.Health.Up[:len(t.Health.Up):len(t.Health.Up)], uint32(100+i))
+				}
+				t.Config.Vservers[0].Bindings = t.Config.Vservers[0].Bindings[3:]
+				b.apply(t)
+				for i := range 65 {
+					b.q.Inject(nic1, ask(uint16(5000+i), webPort, syn).Bytes())
+				}
+			}},
+			{do: func(b *bed) {
+				for i := range 64 {
+					if e, ok := b.w.NextEvent(); !ok || e.IP != addr(ip4{10, 2, 1, byte(i)}) {
+						b.t.Fatalf("event %d is %+v", i, e)
+					}
+				}
+				wants()(b)
+			}},
+		},
+		counters: map[string]uint64{"held-neighbor": 64, "drop-hold-full": 1},
+	},
+	{
+		name: "a neighbor's new MAC is used at once, a neighbor that is gone is asked for",
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{do: func(b *bed) {
+				list := neighborList()
+				list[2].MAC = otherMAC
+				b.apply(&api.Tables{Neighbors: &api.Neighbors{Version: 2, Entries: list}})
+			}, in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic2, with(asked(server1, q1, 8001, ack), func(f *packet.Frame) { f.Dst = otherMAC })}}},
+			{do: func(b *bed) {
+				list := neighborList()
+				b.apply(&api.Tables{Neighbors: &api.Neighbors{Version: 3, Entries: append(list[:2:2], list[3:]...)}})
+			}, in: []on{{nic1, ask(5001, webPort, psh)}}},
+			{do: wants(api.Event{Kind: api.NeighborWanted, Port: 1, IP: addr(server1)})},
+			{do: func(b *bed) { b.apply(&api.Tables{Neighbors: &api.Neighbors{Version: 4, Entries: neighborList()}}) },
+				out: []on{{nic2, asked(server1, q1, 8001, psh)}}},
+			{in: []on{{nic1, ask(5001, webPort, psh)}}, out: []on{{nic2, asked(server1, q1, 8001, psh)}}},
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2, "held-neighbor": 1},
+	},
+	{
+		name: "a new route moves old flows",
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{do: func(b *bed) {
+				t := tables()
+				t.FIB.Routes[1].Port, t.FIB.Routes[1].Gateway = 0, netip.MustParseAddr("10.1.0.1")
+				b.apply(&api.Tables{FIB: t.FIB})
+			}, in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic1, with(asked(server1, q1, 8001, ack), func(f *packet.Frame) { f.Dst, f.Src = gatewayMAC, mac1 })}}},
+			{in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic1, with(asked(server1, q1, 8001, ack), func(f *packet.Frame) { f.Dst, f.Src = gatewayMAC, mac1 })}}},
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2},
+	},
+}
