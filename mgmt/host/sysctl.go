@@ -31,6 +31,7 @@ func twinSysctls(twin string) error {
 		sysctl(conf+"rp_filter", "2"),                             // loose: replies may come in by another port than routes say
 		sysctl(conf+"promote_secondaries", "1"),                   // removing a subnet's first address keeps the others
 		sysctl(neigh+"delay_first_probe_time", "1"),               // seconds; nothing but our own asking would confirm a neighbor
+		sysctl(neigh+"mcast_resolicit", "2"),                      // asks of everybody when the known card is silent: it may have been replaced
 		sysctlIfBuilt("net/ipv6/conf/"+twin+"/disable_ipv6", "1"), // the dataplane speaks IPv4 so far
 	)
 }
