@@ -42,33 +42,34 @@ type job struct {
 	ret chan error // may be nil: nobody waits
 }
 
-// lcores are the running lcores by number. Workers only read it after Init; the lock is for StopLcores.
+// lcores are EAL's lcores by number: started never shrinks, since an lcore finds itself there however late its thread
+// gets to run; open are those that take functions, none after StopLcores.
 var lcores struct {
 	sync.RWMutex
-	byID map[uint]*LcoreCtx
+	started, open map[uint]*LcoreCtx
 }
 
 func openLcores(ids []uint) {
 	lcores.Lock()
 	defer lcores.Unlock()
-	lcores.byID = make(map[uint]*LcoreCtx, len(ids))
+	lcores.started = make(map[uint]*LcoreCtx, len(ids))
 	for _, id := range ids {
-		lcores.byID[id] = &LcoreCtx{id: id, jobs: make(chan job)}
+		lcores.started[id] = &LcoreCtx{id: id, jobs: make(chan job)}
 	}
+	lcores.open = lcores.started
 }
 
-func lcoreByID(id uint) *LcoreCtx {
+func openLcore(id uint) *LcoreCtx {
 	lcores.RLock()
 	defer lcores.RUnlock()
-	return lcores.byID[id]
+	return lcores.open[id]
 }
 
 // lcoreMain serves the lcore of the calling thread until StopLcores.
 func lcoreMain() {
-	ctx := lcoreByID(LcoreID())
-	if ctx == nil {
-		return
-	}
+	lcores.RLock()
+	ctx := lcores.started[LcoreID()]
+	lcores.RUnlock()
 	for !ctx.done {
 		j := <-ctx.jobs
 		err := run(ctx, j.fn)
@@ -102,7 +103,7 @@ func goDpdkLcoreMain(unsafe.Pointer) C.int {
 // *ErrLcorePanic (see PanicAsErr) or, at once, ErrLcoreInvalid. If ret is nil nothing is reported. The call itself
 // waits while the lcore is busy with another function.
 func ExecOnLcoreAsync(lcoreID uint, ret chan error, fn func(*LcoreCtx)) <-chan error {
-	if ctx := lcoreByID(lcoreID); ctx != nil {
+	if ctx := openLcore(lcoreID); ctx != nil {
 		ctx.jobs <- job{fn, ret}
 	} else if ret != nil {
 		ret <- ErrLcoreInvalid
@@ -125,8 +126,8 @@ func ExecOnMain(fn func(*LcoreCtx)) error {
 // afterwards: ExecOnLcore reports ErrLcoreInvalid.
 func StopLcores() {
 	lcores.Lock()
-	running := lcores.byID
-	lcores.byID = nil
+	running := lcores.open
+	lcores.open = nil
 	lcores.Unlock()
 	ret := make(chan error, len(running))
 	for _, ctx := range running {

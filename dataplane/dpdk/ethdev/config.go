@@ -244,7 +244,7 @@ func (pid Port) TxqSetup(qid, nDesc uint16, opts ...QueueOption) error {
 }
 
 // RssHashUpdate changes the port's RSS.
-func (pid Port) RssHashUpdate(conf RssConf) error {
+func (pid Port) RssHashUpdate(conf *RssConf) error {
 	if len(conf.Key) > math.MaxUint8 {
 		return fmt.Errorf("port %d: %w", pid, errKey(conf.Key))
 	}

@@ -52,8 +52,8 @@ import (
 // Flags of OptFlag.
 const (
 	SingleConsumer uint = C.RING_F_SC_DEQ   // one thread dequeues
-	SingleProducer uint = C.RING_F_SP_ENQ   // one thread enqueues
-	ExactSize      uint = C.RING_F_EXACT_SZ // holds exactly the count asked for
+	SingleProducer      = C.RING_F_SP_ENQ   // one thread enqueues
+	ExactSize           = C.RING_F_EXACT_SZ // holds exactly the count asked for
 )
 
 // Options of Create for the flags.
