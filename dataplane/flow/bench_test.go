@@ -74,13 +74,21 @@ func BenchmarkHit(b *testing.B) {
 	}
 }
 
-// BenchmarkNewFlow takes a port and writes both entries, in a table that holds a million flows.
+// BenchmarkNewFlow takes a port and writes both entries, in a table that holds so many flows. The forward slot is prefetched, as the
+// worker's parse does.
 func BenchmarkNewFlow(b *testing.B) {
-	const flows, room = 1_000_000, 100_000
+	for _, flows := range []int{1000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint(flows), func(b *testing.B) { newFlows(b, flows) })
+	}
+}
+
+func newFlows(b *testing.B, flows int) {
+	room := min(100_000, flows)
+	var slots [packet.Burst]uintptr
 	tab := fill(b, flows)
 	p := openPools(b, PoolSettings{Pools: 64, Workers: 1})
 	k := &quiet{pools: p}
-	tab.limit += 2 * room
+	tab.limit += uint64(2 * room)
 	oldest := 0
 	b.ResetTimer()
 	for n := range b.N {
@@ -90,6 +98,13 @@ func BenchmarkNewFlow(b *testing.B) {
 				tab.Remove(tab.Lookup(packet.MakeKey(uint32(flows+oldest), 50, 1, 80, packet.ProtoTCP)), k)
 			}
 			b.StartTimer()
+		}
+		if n%packet.Burst == 0 {
+			for i := range slots {
+				k := packet.MakeKey(uint32(flows+n+i), 50, 1, 80, packet.ProtoTCP)
+				slots[i] = tab.SlotOf(tab.Hash(k.A, k.B))
+			}
+			asm.PrefetchN(unsafe.Pointer(&slots), packet.Burst)
 		}
 		service := uint32(n % 16)
 		q, ok := p.TakeUnused(tab, 3, service, 1024, 59999, 12+service, 8080, packet.ProtoTCP)

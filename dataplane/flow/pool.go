@@ -25,11 +25,10 @@ const (
 // full is a word of taken in which no port is left that this pool may give out.
 type pool struct {
 	key    uint64 // SNIP in memory order | service << 32
-	lo, hi uint16 // range of the last Take, which full and used are true for
+	lo, hi uint16 // range of the last Take, which full is true for
 	cursor uint16 // port to look at next
 	_      uint16
-	used   int32 // ports of the range that are out
-	out    int32 // ports that are out, of any range
+	out    int32 // ports that are out, also of earlier ranges
 	full   [portWords / 64]uint64
 	taken  [portWords]uint64
 }
@@ -91,10 +90,17 @@ func (p *Pools) Close() error {
 // Take gives out a free port from lo to hi (host order) of snip (memory order) toward a service; ok is false when there is none.
 func (p *Pools) Take(snip, service uint32, lo, hi uint16) (port uint16, ok bool) {
 	x := p.open(poolKey(snip, service))
-	if x == nil || lo > hi {
+	if x == nil {
 		return 0, false
 	}
+	return p.take(x, lo, hi)
+}
+
+func (p *Pools) take(x *pool, lo, hi uint16) (port uint16, ok bool) {
 	if x.lo != lo || x.hi != hi {
+		if lo > hi {
+			return 0, false
+		}
 		p.setRange(x, lo, hi)
 	}
 	q, ok := p.scan(x, uint32(x.cursor), 65536)
@@ -105,7 +111,6 @@ func (p *Pools) Take(snip, service uint32, lo, hi uint16) (port uint16, ok bool)
 	}
 	w := q >> 6
 	x.taken[w] |= 1 << (q & 63)
-	x.used++
 	x.out++
 	x.cursor = uint16(q + 1)
 	if x.taken[w]|^p.allowed(w, lo, hi) == ^uint64(0) {
@@ -158,14 +163,13 @@ func (p *Pools) allowed(w uint32, lo, hi uint16) uint64 {
 	return m
 }
 
-// setRange makes used and full true for a range: when a pool is new, and when the operator has changed the SNIP's ports.
+// setRange makes full true for a range: when a pool is new, and when the operator has changed the SNIP's ports.
 func (p *Pools) setRange(x *pool, lo, hi uint16) {
-	x.lo, x.hi, x.used = lo, hi, 0
+	x.lo, x.hi = lo, hi
 	x.cursor = lo + uint16((p.seed^x.key*0x9e3779b97f4a7c15)>>40%(uint64(hi-lo)+1))
 	x.full = [portWords / 64]uint64{}
 	for w := uint32(0); w < portWords; w++ {
 		may := p.allowed(w, lo, hi)
-		x.used += int32(bits.OnesCount64(x.taken[w] & may))
 		if x.taken[w]|^may == ^uint64(0) {
 			x.full[w>>6] |= 1 << (w & 63)
 		}
@@ -174,15 +178,19 @@ func (p *Pools) setRange(x *pool, lo, hi uint16) {
 
 // Release takes a port back. A port that is not out is ignored.
 func (p *Pools) Release(snip, service uint32, port uint16) {
-	x := p.find(poolKey(snip, service))
+	if x := p.find(poolKey(snip, service)); x != nil {
+		p.release(x, port)
+	}
+}
+
+func (p *Pools) release(x *pool, port uint16) {
 	w, bit := uint32(port)>>6, uint64(1)<<(port&63)
-	if x == nil || x.taken[w]&bit == 0 {
+	if x.taken[w]&bit == 0 {
 		return
 	}
 	x.taken[w] &^= bit
 	x.out--
 	if p.allowed(w, x.lo, x.hi)&bit != 0 {
-		x.used--
 		x.full[w>>6] &^= 1 << (w & 63)
 	}
 }

@@ -1,6 +1,9 @@
 package flow
 
-import "sluice/dataplane/packet"
+import (
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port/asm"
+)
 
 const (
 	takeTries  = 16 // of TakeUnused
@@ -9,17 +12,28 @@ const (
 
 // TakeUnused is Take for a flow to server:serverPort (address in memory order, port in host order): it passes over ports whose way back
 // server:serverPort -> snip:q belongs to a flow of another service at the same address. It tries 16 ports.
+//
+// Which port comes next is known beforehand, so that the slot of its way back is prefetched here: in a rush of new flows the
+// memory that Create writes is at hand.
 func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+	x := p.open(poolKey(snip, service))
+	if x == nil {
+		return 0, false
+	}
 	for range takeTries {
-		q, ok := p.Take(snip, service, lo, hi)
+		q, ok := p.take(x, lo, hi)
 		if !ok {
 			return 0, false
 		}
-		if t.Lookup(packet.MakeKey(server, snip, serverPort, q, proto)) == nil {
+		way := packet.MakeKey(server, snip, serverPort, q, proto)
+		if t.Lookup(way) == nil {
+			next, _ := p.scan(x, uint32(x.cursor), 65536)
+			way = packet.MakeKey(server, snip, serverPort, uint16(next), proto)
+			asm.Prefetch1(t.SlotOf(t.Hash(way.A, way.B)))
 			return q, true
 		}
-		// The cursor has moved on: the next Take gives another one.
-		p.Release(snip, service, q)
+		// The cursor has moved on: the next turn gives another one.
+		p.release(x, q)
 	}
 	return 0, false
 }
