@@ -87,7 +87,7 @@ func f() {}
 const ( A uint = iota; B )
 var V, w = 1, 2
 `
-	want := []string{"const A uint", "const B", "func (x *T) M(a uint16) error", "type T struct { A int }", "type U struct{}", "var V"}
+	want := []string{"const A uint", "const B", "func (x *T) M(a uint16) error", "type T struct { A int }", "type U struct { }", "var V"}
 	if got := exported(t, "p", src); !slices.Equal(got, want) {
 		t.Fatalf("got %q\nwant %q", got, want)
 	}
@@ -174,7 +174,7 @@ func oneLine(s string) string {
 		}
 	}
 	out := strings.Join(parts, "; ")
-	return strings.NewReplacer("{; ", "{ ", "; }", " }", "struct { }", "struct{}").Replace(out)
+	return strings.NewReplacer("{; ", "{ ", "; }", " }", "struct{ }", "struct { }").Replace(out)
 }
 
 func isExported(d *ast.FuncDecl) bool {
