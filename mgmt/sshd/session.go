@@ -1,0 +1,239 @@
+package sshd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"sort"
+	"time"
+
+	"github.com/gliderlabs/ssh"
+
+	"sluice/cli/grammar"
+	"sluice/cli/shell"
+)
+
+// Login is a session that is going on.
+type Login struct {
+	ID     uint64
+	User   string
+	Source string // address
+	Kind   string // shell, script or exec
+	Since  time.Time
+}
+
+type entry struct {
+	Login
+	ss     ssh.Session
+	cancel context.CancelFunc
+}
+
+// end ends the session with a farewell; it does not wait for the client to read it.
+func (e *entry) end(why string) {
+	go func() {
+		defer e.ss.Close()
+		written := make(chan struct{})
+		go func() {
+			if e.Kind == "shell" {
+				_, _ = io.WriteString(e.ss, "\r\nThe session ends: "+why+".\r\n")
+			}
+			close(written)
+		}()
+		select {
+		case <-written:
+		case <-time.After(200 * time.Millisecond):
+		}
+		e.cancel()
+	}()
+}
+
+// Logins are the sessions that are going on, the oldest first.
+func (s *Server) Logins() []Login {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Login, 0, len(s.sessions))
+	for _, e := range s.sessions {
+		out = append(out, e.Login)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })
+	return out
+}
+
+// Kill ends a session; it tells whether there is one of that number.
+func (s *Server) Kill(id uint64, why string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.sessions[id]
+	if e != nil {
+		e.end(why)
+	}
+	return e != nil
+}
+
+// enter counts a session in; nil means that there are too many.
+func (s *Server) enter(ss ssh.Session, kind string, cancel context.CancelFunc) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.sessions) >= s.opt.Limits.Sessions {
+		return nil
+	}
+	s.next++
+	e := &entry{Login{s.next, ss.Context().User(), host(ss.RemoteAddr()), kind, time.Now()}, ss, cancel}
+	s.sessions[e.ID] = e
+	s.running.Add(1)
+	return e
+}
+
+func (s *Server) leave(e *entry) {
+	s.mu.Lock()
+	delete(s.sessions, e.ID)
+	s.mu.Unlock()
+	s.running.Done()
+}
+
+// session serves one shell or exec request.
+func (s *Server) session(ss ssh.Session) {
+	pty, resized, hasPTY := ss.Pty()
+	kind := "script"
+	switch {
+	case ss.RawCommand() != "":
+		kind = "exec"
+	case hasPTY:
+		kind = "shell"
+	}
+	ctx, cancel := context.WithCancel(ss.Context())
+	defer cancel()
+	e := s.enter(ss, kind, cancel)
+	log := s.opt.Log.With("user", ss.Context().User(), "source", host(ss.RemoteAddr()))
+	if e == nil {
+		log.Warn("session refused, there are too many", "kind", kind)
+		_, _ = io.WriteString(ss.Stderr(), "ERROR: Connection limit to CFE exceeded\r\n")
+		_ = ss.Exit(1)
+		return
+	}
+	defer s.leave(e)
+	log = log.With("session", e.ID)
+	log.Info("session begins", "kind", kind)
+	code := 1
+	defer func() {
+		if fault := recover(); fault != nil { // one session's fault must not end the others, nor the engine
+			log.Error("fault in a session", "fault", fault, "stack", string(debug.Stack()))
+			_, _ = io.WriteString(ss.Stderr(), "ERROR: "+errFault.Error()+"\r\n")
+		}
+		log.Info("session ends", "code", code)
+		_ = ss.Exit(code)
+	}()
+	b := &audited{s.opt.Backend(e.User, e.Source), log}
+	if kind == "exec" {
+		if hasPTY {
+			go drain(resized)
+		}
+		code = s.exec(ctx, cancel, ss, b, hasPTY)
+		return
+	}
+	o := shell.Options{User: e.User, Host: s.opt.Host, PTY: hasPTY, Stderr: ss.Stderr(), Idle: s.opt.Limits.Idle}
+	if hasPTY {
+		o.Banner = s.opt.Greeting
+		o.Width, o.Height = size(pty.Window)
+	}
+	sh := shell.New(ss, b, o)
+	if hasPTY {
+		go func() {
+			for w := range resized {
+				sh.Resize(size(w))
+			}
+		}()
+	}
+	code = sh.Run(ctx)
+}
+
+// exec runs the command of `ssh host command`.
+func (s *Server) exec(ctx context.Context, cancel context.CancelFunc, ss ssh.Session, b shell.Backend, hasPTY bool) int {
+	var out, errs io.Writer = ss, ss.Stderr()
+	if hasPTY { // `ssh -t`: the client's terminal is raw
+		out, errs = crlf{ss}, crlf{ss}
+		go interrupt(ss, cancel)
+	}
+	b.(*audited).log.Info("exec", "line", line(ss.RawCommand()))
+	return shell.Exec(ctx, b, ss.Context().User(), ss.RawCommand(), out, errs)
+}
+
+// interrupt cancels at Ctrl-C.
+func interrupt(r io.Reader, cancel context.CancelFunc) {
+	b := make([]byte, 256)
+	for {
+		n, err := r.Read(b)
+		if bytes.IndexByte(b[:n], 3) >= 0 {
+			cancel()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drain takes window changes that nobody needs: the library stops at one that is not taken.
+func drain(w <-chan ssh.Window) {
+	for range w {
+	}
+}
+
+// size is what a terminal tells of itself; expect and some CI systems say 0x0.
+func size(w ssh.Window) (width, height int) {
+	width, height = w.Width, w.Height
+	if width <= 0 {
+		width = 80
+	}
+	if height <= 0 {
+		height = 24
+	}
+	return min(width, 1000), min(height, 1000)
+}
+
+// crlf turns line ends into those of a raw terminal.
+type crlf struct{ w io.Writer }
+
+func (c crlf) Write(b []byte) (int, error) {
+	text := bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	if _, err := c.w.Write(text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// audited writes every command down with its outcome.
+type audited struct {
+	shell.Backend
+	log *slog.Logger
+}
+
+// Do executes op and records it. A fault of one command must not end the program.
+func (a *audited) Do(user string, op *grammar.Op) (text string, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			a.log.Error("fault in a command", "line", line(op.Line), "fault", fault, "stack", string(debug.Stack()))
+			text, err = "", errFault
+		}
+	}()
+	text, err = a.Backend.Do(user, op)
+	if err != nil {
+		a.log.Warn("command refused", "line", line(op.Line), "error", err)
+	} else {
+		a.log.Info("command", "line", line(op.Line))
+	}
+	return text, err
+}
+
+var errFault = errors.New("Internal error; the log says more")
+
+// line bounds a command in the log.
+func line(s string) string {
+	const most = 2000
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}
