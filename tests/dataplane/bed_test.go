@@ -84,7 +84,6 @@ type bed struct {
 	clock uint64 // ticks of 1/10 s
 	pool  int    // free buffers at the start
 	ports map[uint16]uint16
-	old   []*table.Set
 }
 
 func addr(a ip4) netip.Addr { return netip.AddrFrom4(a) }
@@ -344,7 +343,5 @@ func sameCounters(got, want map[string]uint64) string {
 
 // limit makes a lane take at most n packets a turn.
 func limit(b *bed, lane, n int) {
-	if m, ok := b.q.(*port.Memory); ok {
-		m.LimitTx(lane, n)
-	}
+	b.q.(*port.Memory).LimitTx(lane, n)
 }

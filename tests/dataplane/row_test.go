@@ -11,7 +11,8 @@ import (
 // row is one expectation of the dataplane: what goes in, what comes out, what is counted.
 type row struct {
 	name     string
-	entries  int // of the flow table; 0: enough
+	entries  int  // of the flow table; 0: enough
+	memory   bool // needs what only memory ports can do
 	steps    []step
 	counters map[string]uint64 // all that are not 0
 }

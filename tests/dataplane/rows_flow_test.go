@@ -182,7 +182,8 @@ var roomRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 7, "forward-flow": 6, "drop-flow-table-full": 1},
 	},
 	{
-		name: "an outgoing lane that takes nothing",
+		name:   "an outgoing lane that takes nothing",
+		memory: true,
 		steps: []step{
 			{do: func(b *bed) { limit(b, nic2, 0) }},
 			drops(on{nic1, ask(5001, webPort, syn)}),
