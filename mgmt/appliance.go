@@ -29,14 +29,14 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	if err != nil {
 		return nil, err
 	}
-	kernel, err := host.Open(s.ports(), log)
+	h, err := host.Open(s.ports(), log)
 	if err != nil {
 		return nil, err
 	}
-	a := &appliance{store: st, host: kernel, log: log, now: time.Now, system: system(s.Hostname)}
+	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname)}
 	prober := monitor.New(a.reports, monitor.Options{})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Host: kernel, Prober: prober, Log: log, Check: grammar.Check,
+		Ports: s.ports(), Host: h, Prober: prober, Log: log, Check: grammar.Check,
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
 	ctx, cancel := context.WithCancel(ctx)
@@ -45,9 +45,9 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 		cancel()
 		prober.Close()
 		running.Wait()
-		kernel.Close()
+		h.Close()
 	}
-	a.watch(ctx, &running)
+	a.watch(ctx, h, &running)
 	a.load()
 	running.Go(func() { a.engine.Run(ctx) })
 	return a, nil
@@ -62,11 +62,11 @@ func dial(ctx context.Context, socket string) (engine.Dataplane, error) {
 }
 
 // watch lets the kernel's news reach the engine, and waits for the first of it.
-func (a *appliance) watch(ctx context.Context, running *sync.WaitGroup) {
+func (a *appliance) watch(ctx context.Context, h *host.Host, running *sync.WaitGroup) {
 	seen := make(chan struct{})
 	first := sync.OnceFunc(func() { close(seen) })
 	running.Go(func() {
-		err := a.host.Watch(ctx, host.News{
+		err := h.Watch(ctx, host.News{
 			Neighbors: func(n []api.Neighbor) {
 				a.observe(func(s *compile.State) { s.Neighbors = n })
 			},

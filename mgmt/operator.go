@@ -20,11 +20,17 @@ import (
 type appliance struct {
 	engine *engine.Engine
 	store  *store.Store
-	host   *host.Host
+	kernel kernel
 	system show.System // Degraded holds what was wrong with the startup configuration
 	log    *slog.Logger
 	now    func() time.Time
 	close  func() // ends everything that start has begun
+}
+
+// kernel is what the kernel's side tells operators.
+type kernel interface {
+	Neighbors() ([]host.Neighbor, error)
+	Faults() []string // what is wrong with the ports
 }
 
 // operator executes the commands of one session. It is the shell's Backend.
@@ -107,7 +113,7 @@ func (o *operator) view(op *grammar.Op) *show.View {
 
 // degraded are sentences about everything that is not as the saved configuration and the operators say.
 func (a *appliance) degraded(without error) []string {
-	all := slices.Concat(a.system.Degraded, a.engine.Trouble(), a.host.Faults())
+	all := slices.Concat(a.system.Degraded, a.engine.Trouble(), a.kernel.Faults())
 	if without != nil {
 		all = append(all, without.Error())
 	}
@@ -119,7 +125,7 @@ func (a *appliance) degraded(without error) []string {
 
 // neighbors are the kernel's, whose answers the dataplane uses.
 func (a *appliance) neighbors() []show.Neighbor {
-	all, err := a.host.Neighbors()
+	all, err := a.kernel.Neighbors()
 	if err != nil {
 		a.log.Warn("the kernel does not tell its neighbors", "error", err)
 	}

@@ -40,14 +40,11 @@ func showIP(p *page) error {
 
 func showVLAN(p *page) error {
 	rows, one, err := chosen[schema.VLAN](p)
-	if one && p.op.Key[0] == "1" {
-		rows, err = nil, nil
-	}
 	if err != nil {
 		return err
 	}
 	// VLAN 1 is where ports and addresses without a binding are. It is no row.
-	if !one || p.op.Key[0] == "1" {
+	if !one {
 		rows = append([]*schema.VLAN{{ID: 1}}, rows...)
 	}
 	for i, v := range rows {

@@ -54,7 +54,7 @@ func showSaved(p *page) error {
 		p.f("# Last modified by `save config`, %s\n", date(p.Saved.At))
 	}
 	for _, s := range p.Saved.Problems {
-		p.f("# Not in force: %s\n", s)
+		p.f("# %s\n", s)
 	}
 	p.lines(p.Saved.Config)
 	return nil

@@ -1,0 +1,196 @@
+package show
+
+import (
+	"errors"
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/cli/grammar"
+	"sluice/dataplane/api"
+	"sluice/mgmt/compile"
+	"sluice/vendor-config/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const site = `
+add ns ip 192.168.77.1 255.255.255.0 -type NSIP
+add ns ip 10.1.0.5 255.255.255.0 -vServer DISABLED
+add ns ip 10.2.0.5 255.255.255.0 -vServer DISABLED
+add vlan 2 -aliasName servers
+bind vlan 2 -ifnum 1/2
+bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0
+add server s1 10.2.0.11
+add server s2 10.2.0.12 -comment "in rack 4"
+add lb monitor health HTTP -interval 500 MSEC -resptimeout 200 MSEC -respCode 200 302 -httpRequest "GET /health"
+add service web-s1 s1 HTTP 80
+add service web-s2 s2 HTTP 80 -usip YES -useproxyport NO
+add service all 10.2.0.13 ANY *
+bind service web-s1 -monitorName health
+add lb vserver web HTTP 10.1.0.50 80 -lbMethod ROUNDROBIN -comment "the site"
+add lb vserver idle TCP 10.1.0.51 81
+bind lb vserver web web-s1 -weight 3
+bind lb vserver web web-s2
+disable lb vserver idle
+disable service all
+add route 0.0.0.0 0.0.0.0 10.1.0.1
+add route 10.9.0.0 255.255.0.0 10.2.0.1
+add route 10.9.0.0 255.255.0.0 10.2.0.2 -distance 9
+`
+
+func configure(t *testing.T, text string) *schema.Config {
+	t.Helper()
+	c := schema.New()
+	for _, line := range strings.Split(text, "\n") {
+		op, err := grammar.Parse(line)
+		if err == nil && op != nil {
+			err = op.Apply(c)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	return c
+}
+
+// seen is a moment of an appliance with the site: 90 minutes after its services came up, 10 s after a reading.
+func seen(t *testing.T) *View {
+	now := time.Date(2026, 3, 6, 10, 11, 12, 0, time.UTC)
+	c := configure(t, site)
+	s := &compile.State{Ports: []compile.Port{{Name: "1/1", Device: "da", Twin: "tw0"}, {Name: "1/2", Device: "db", Twin: "tw1"}},
+		IDs: compile.AssignIDs(c, compile.IDs{}), Elsewhere: []netip.Addr{netip.MustParseAddr("192.168.77.1")}}
+	s.Record("web-s1", "health", compile.MonitorResult{Known: true, Up: true, Probes: 1000, Failed: 3, Took: 1234 * time.Microsecond,
+		Response: "Success - HTTP response code 200 received."})
+	s.Record("web-s2", "tcp-default", compile.MonitorResult{Known: true, Probes: 20, Failed: 7, FailedNow: 5, Took: 2 * time.Second,
+		Response: "Failure - Time out during TCP connection establishment stage"})
+	for n, h := range s.Services {
+		h.Since = now.Add(-90*time.Minute - 10*time.Millisecond)
+		s.Services[n] = h
+	}
+	s.Vservers = map[string]compile.Since{"web": {Up: true, At: now.Add(-49 * time.Hour)}}
+	before := reading(1)
+	return &View{Config: c, State: s, Now: now, Stats: reading(3), Before: before, Elapsed: 10 * time.Second,
+		ChangedAt: now.Add(-time.Hour),
+		Neighbors: []Neighbor{{"1/2", netip.MustParseAddr("10.2.0.11"), [6]byte{2, 0, 0, 0, 0, 0x11}, "DYNAMIC"},
+			{"1/1", netip.MustParseAddr("10.1.0.100"), [6]byte{2, 0, 0, 0, 0, 1}, "STATIC"}},
+		System: System{Host: "adc", Release: "0.1", Build: "1234abcd", Built: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
+			Degraded: []string{"startup.xml: line 7: no such thing"},
+			Machine:  Machine{Product: "KVM", CPU: "Xeon", Kernel: "6.1", CPUs: 2, MHz: 2100, MemoryMB: 4096}},
+		Saved: Saved{Config: configure(t, "add server s1 10.2.0.11"), By: "nsroot", At: now.Add(-2 * time.Hour),
+			Problems: []string{"line 7: no such thing (not in force, kept in the file)"}},
+	}
+}
+
+// reading is a set of counters, all of them proportional to n.
+func reading(n uint64) *api.Stats {
+	flows := func(id uint32, name string, k uint64) api.FlowStats {
+		return api.FlowStats{ID: id, Name: name, Flows: 100 * k * n, OpenFlows: k, PacketsIn: 1000 * k * n, BytesIn: 52000 * k * n,
+			PacketsOut: 2000 * k * n, BytesOut: 3000000 * k * n}
+	}
+	return &api.Stats{
+		StartedUnixMilli: time.Date(2026, 3, 6, 8, 0, 0, 0, time.UTC).UnixMilli(),
+		Ports: []api.PortStats{
+			{Name: "1/1", MAC: [6]byte{2, 1, 1, 1, 1, 1}, LinkUp: true, MTU: 1500, RxPackets: 5000 * n, RxBytes: 500000 * n, TxPackets: 6000 * n,
+				TxBytes: 600000 * n, RxMissed: n, TxFull: 2 * n, TwinRxPackets: 10 * n, TwinTxPackets: 20 * n},
+			{Name: "1/2", MTU: 1500},
+		},
+		Workers: []api.WorkerStats{{TotalCycles: 1000 * n, BusyCycles: 1000*n - 900, Flows: 50, FlowCapacity: 1000}},
+		Counters: []api.Counter{{Name: "transmit", Value: 9000 * n}, {Name: "punt", Value: 20 * n},
+			{Name: "drop-no-vserver", Value: 30 * n, Help: "No vserver has the address and port."}, {Name: "drop-ttl-expired", Help: "The TTL is used up."}},
+		Vservers: []api.FlowStats{flows(1, "web", 3)},
+		Services: []api.FlowStats{flows(1, "web-s1", 2), flows(2, "web-s2", 1)},
+	}
+}
+
+func answer(t *testing.T, line string, v *View) string {
+	t.Helper()
+	op, err := grammar.Parse(line)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	text, err := Text(op, v)
+	if err != nil {
+		return "ERROR: " + err.Error() + "\n"
+	}
+	return text
+}
+
+func TestGolden(t *testing.T) {
+	rows := map[string][]string{
+		"addresses":  {"show ns ip", "show ns ip -type VIP", "show ns ip 10.1.0.5", "show ns ip 10.1.0.99"},
+		"network":    {"show vlan", "show vlan 2", "show vlan 9", "show route", "show route 10.9.0.0 255.255.0.0", "show route 10.7.0.0", "show arp", "show arp 10.2.0.11", "show arp 10.2.0.99"},
+		"interface":  {"show interface", "show interface 1/2", "show interface 1/7"},
+		"server":     {"show server", "show server s2", "show server s9"},
+		"service":    {"show service", "show service web-s2", "show service s9"},
+		"lb-vserver": {"show lb vserver", "show lb vserver web", "show lb vserver v9"},
+		"lb-monitor": {"show lb monitor", "show lb monitor health", "show lb monitor ping", "show lb monitor m9"},
+		"system":     {"show version", "show hardware"},
+		"config":     {"show ns runningConfig", "show ns ns.conf", "show ns savedConfig"},
+		"stat":       {"stat ns", "stat lb vserver", "stat lb vserver web", "stat service", "stat service web-s1", "stat service s9"},
+	}
+	for name, lines := range rows {
+		t.Run(name, func(t *testing.T) {
+			var got strings.Builder
+			for _, line := range lines {
+				got.WriteString("> " + line + "\n" + answer(t, line, seen(t)))
+			}
+			golden := filepath.Join("testdata", name+".golden")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.String() != string(want) {
+				t.Errorf("%s differs; got:\n%s", golden, got.String())
+			}
+		})
+	}
+}
+
+func TestWithoutDataplane(t *testing.T) {
+	v := seen(t)
+	v.Stats, v.Before, v.Without = nil, nil, errors.New("The dataplane is not connected")
+	for _, line := range []string{"stat ns", "stat service", "stat lb vserver web"} {
+		if got := answer(t, line, v); got != "ERROR: The dataplane is not connected\n" {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+	if got := answer(t, "show interface", v); strings.Contains(got, ", UP") || !strings.Contains(got, "not connected") {
+		t.Errorf("show interface: %s", got)
+	}
+}
+
+// TestFirstReadingHasNoRate: without an earlier reading a rate would be a guess.
+func TestFirstReadingHasNoRate(t *testing.T) {
+	v := seen(t)
+	v.Before = nil
+	got := answer(t, "stat lb vserver web", v)
+	if !strings.Contains(got, "--                  900") || !strings.Contains(got, "900         --\n") {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+// TestRates compares what is printed with a reading of the same counters.
+func TestRates(t *testing.T) {
+	got := answer(t, "stat ns", seen(t))
+	for _, want := range []string{"1000                15000", "6                   90"} { // (3-1) x 5000 packets and x 30 drops in 10 s
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+	if !strings.Contains(got, "Packet CPU usage (%)                                                       100.0") {
+		t.Errorf("busy for 2000 of 2000 cycles between the readings, got:\n%s", got)
+	}
+	if strings.Contains(got, "drop-ttl-expired") {
+		t.Error("a reason for which nothing was dropped is listed")
+	}
+}
