@@ -19,6 +19,15 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // configure applies commands, one a line, to a new configuration.
 func configure(t *testing.T, text string) *schema.Config {
 	t.Helper()
+	c := configureUnchecked(t, text)
+	if err := grammar.Check(c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func configureUnchecked(t *testing.T, text string) *schema.Config {
+	t.Helper()
 	c := schema.New()
 	for i, line := range strings.Split(text, "\n") {
 		op, err := grammar.Parse(line)
@@ -28,9 +37,6 @@ func configure(t *testing.T, text string) *schema.Config {
 		if err != nil {
 			t.Fatalf("line %d: %s: %v", i+1, line, err)
 		}
-	}
-	if err := grammar.Check(c); err != nil {
-		t.Fatal(err)
 	}
 	return c
 }
