@@ -55,8 +55,16 @@ func say(text string) func(net.Conn) {
 	}
 }
 
-func TestLoopbackChecks(t *testing.T) {
-	noLeaks(t)
+type checkRow struct {
+	name, kind string
+	target     netip.AddrPort
+	codes      [][2]uint16
+	ok         bool
+	response   string
+}
+
+// checkRows are servers of every kind of sickness and what a monitor must say of them.
+func checkRows(t *testing.T) []checkRow {
 	nobody := func() netip.AddrPort { // an address where nobody listens
 		l, err := net.Listen("tcp4", "127.0.0.11:0")
 		if err != nil {
@@ -75,14 +83,11 @@ func TestLoopbackChecks(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	hangUp := func(c net.Conn) { c.(*net.TCPConn).SetLinger(0) }
-	rows := []struct {
-		name, kind string
-		target     netip.AddrPort
-		codes      [][2]uint16
-		ok         bool
-		response   string
-	}{
+	hangUp := func(c net.Conn) {
+		bufio.NewReader(c).ReadString('\n')
+		c.(*net.TCPConn).SetLinger(0)
+	}
+	return []checkRow{
 		{"up", "TCP", listen(t, silent), nil, true, "Success - TCP syn+ack received."},
 		{"refused", "TCP", nobody, nil, false, "Failure - TCP connection refused by the server."},
 		{"no port", "TCP", netip.AddrPortFrom(nobody.Addr(), 0), nil, false, "Failure - TCP: the service has no port, and the monitor no destPort."},
@@ -110,7 +115,11 @@ func TestLoopbackChecks(t *testing.T) {
 			}
 		}), nil, true, "Success - HTTP response code 200 received."},
 	}
-	for _, row := range rows {
+}
+
+func TestLoopbackChecks(t *testing.T) {
+	noLeaks(t)
+	for _, row := range checkRows(t) {
 		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 		p := compile.Probe{Type: row.kind, Target: row.target, Source: netip.MustParseAddr("127.0.0.5"), RespCodes: row.codes}
 		begun := time.Now()

@@ -223,7 +223,9 @@ func TestSet(t *testing.T) {
 		b.Service = "app"
 		p.Set([]compile.Probe{a, b})
 		after(12 * s)
-		want(t, h, "app up", "web up")
+		if got := h.takeChanges(); len(got) != 2 { // in either order
+			t.Fatalf("verdicts %v, want both up", got)
+		}
 		rhythm := f.times("web")
 
 		// The same again, in another order and with a new one: web keeps its rhythm.
@@ -258,14 +260,6 @@ func TestSet(t *testing.T) {
 			t.Errorf("after the change: %+v", r)
 		}
 
-		// Another target starts without a verdict.
-		a.Target = netip.MustParseAddrPort("10.2.0.99:80")
-		p.Set([]compile.Probe{a, b, c})
-		after(startSpread)
-		if got := h.takeChanges(); len(got) == 0 || got[len(got)-1] != "web up" {
-			t.Errorf("after a change of target: %v", got)
-		}
-
 		// Removed: no probe, no report.
 		p.Set([]compile.Probe{b})
 		gone := len(f.times("web"))
@@ -282,6 +276,25 @@ func TestSet(t *testing.T) {
 		p.Set(nil)
 		if len(p.Results()) != 0 {
 			t.Error("results of nothing")
+		}
+	})
+}
+
+// TestAnotherTarget starts without a verdict, and says so.
+func TestAnotherTarget(t *testing.T) {
+	run(t, 0, func(t *testing.T, p *Prober, f *server, h *heard) {
+		a := base()
+		p.Set([]compile.Probe{a})
+		after(6 * s)
+		want(t, h, "web up")
+		a.Target = netip.MustParseAddrPort("10.2.0.99:80")
+		p.Set([]compile.Probe{a})
+		after(0)
+		want(t, h, "web unknown")
+		after(startSpread)
+		want(t, h, "web up")
+		if got := f.targets[len(f.targets)-1]; got != a.Target {
+			t.Errorf("probed %s", got)
 		}
 	})
 }
