@@ -21,7 +21,7 @@ type EALSettings struct {
 	Lcores     []int    // CPUs on which workers run; the first is the main lcore
 	MemoryMB   int      // MiB for packets and DPDK itself
 	Huge       bool     // take the memory from hugepages
-	FilePrefix string   // with it DPDK's run-time files have this name and DPDK's tools can attach; none without
+	FilePrefix string   // of whatever DPDK may leave in its run-time directory; its default if empty
 	Extra      []string // further EAL arguments, as they are
 }
 
@@ -33,13 +33,11 @@ func (s *EALSettings) args() []string {
 	}
 	args := []string{"sluice-dataplane", "-l", strings.Join(cpus, ","), "--main-lcore", cpus[0], "--no-pci", "--no-telemetry",
 		"-m", strconv.Itoa(s.MemoryMB), "--log-level", "*:error"}
-	switch {
-	case s.Huge:
-		args = append(args, "--in-memory") // nothing is left in the hugepage filesystem
-	case s.FilePrefix == "":
+	// Either way DPDK leaves no file behind, not even after kill -9.
+	if s.Huge {
+		args = append(args, "--in-memory")
+	} else {
 		args = append(args, "--no-huge", "--no-shconf")
-	default:
-		args = append(args, "--no-huge")
 	}
 	if s.FilePrefix != "" {
 		args = append(args, "--file-prefix", s.FilePrefix)
@@ -73,7 +71,10 @@ func StartEAL(s *EALSettings) error {
 		return err
 	}
 	C.log_capture()
-	if _, err := eal.Init(s.args()); err != nil {
+	C.stdio_mute()
+	_, err := eal.Init(s.args())
+	C.stdio_restore()
+	if err != nil {
 		return fmt.Errorf("DPDK cannot start with %d MiB of memory on CPU %d: %s", s.MemoryMB, s.Lcores[0], s.hint(err))
 	}
 	C.log_release()

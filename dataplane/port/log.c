@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "log.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,6 +63,35 @@ void log_last(char *to, int size)
 }
 
 static void ignore(int sig) { (void)sig; }
+
+static int kept[2] = {-1, -1}; // stdout and stderr while they are muted
+
+void stdio_mute(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	fflush(stdout);
+	for (int i = 0; i < 2; i++) {
+		kept[i] = fcntl(STDOUT_FILENO + i, F_DUPFD_CLOEXEC, 3);
+		if (kept[i] >= 0)
+			dup2(null, STDOUT_FILENO + i);
+	}
+	close(null);
+}
+
+void stdio_restore(void)
+{
+	fflush(stdout);
+	for (int i = 0; i < 2; i++) {
+		if (kept[i] < 0)
+			continue;
+		dup2(kept[i], STDOUT_FILENO + i);
+		close(kept[i]);
+		kept[i] = -1;
+	}
+}
 
 // net_tap looks for a real-time signal nobody handles and has the kernel send it for every packet that waits. Its
 // handler would run on whichever Go thread gets the signal, on a goroutine's small stack (no SA_ONSTACK), and write

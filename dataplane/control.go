@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/yerden/go-dpdk/ethdev"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/port"
+	"sluice/dataplane/table"
+	"sluice/dataplane/worker"
+)
+
+const (
+	boundaryTime  = 5 * time.Second       // a worker that makes no turn for so long stands still
+	boundaryPause = 50 * time.Microsecond // between looks at whether it has
+	eventPause    = 10 * time.Millisecond // between looks for events
+	eventRoom     = 256                   // events that a slow reader may lag behind; a wanted neighbor is raised again
+	garbageSize   = 32 << 20              // bytes of heap since the last collection that call for one
+	garbagePause  = time.Second
+)
+
+// portSet is what control reads of the ports.
+type portSet interface {
+	links
+	Counters(i int) (nic, twin ethdev.GoStats, err error)
+}
+
+var _ portSet = (*port.Ports)(nil)
+
+// control is the dataplane as management sees it. It builds tables and hands them to the workers, adds up their
+// figures and passes their events on. Workers never wait for it.
+type control struct {
+	ports   portSet
+	started time.Time
+
+	mu      sync.Mutex // one Apply or Stats at a time: Apply frees tables that Stats reads
+	workers []*worker.Worker
+
+	garbage chan struct{} // asks for a collection
+
+	subMu sync.Mutex
+	subs  map[chan api.Event]struct{}
+}
+
+var _ api.Dataplane = (*control)(nil)
+
+func newControl(workers []*worker.Worker, ports portSet) *control {
+	return &control{ports: ports, started: time.Now(), workers: workers, garbage: make(chan struct{}, 1), subs: map[chan api.Event]struct{}{}}
+}
+
+// Apply implements api.Dataplane. All workers share one set; the one before is freed when every worker has left it.
+func (c *control) Apply(_ context.Context, t *api.Tables) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.workers[0].Tables()
+	next, err := table.Build(t, before)
+	if err != nil {
+		return err
+	}
+	// Two boundaries: in the turn that begins after the first one a worker still looks at the old set before it adopts
+	// the new one, to release held packets; the second one ends that turn.
+	for range 2 {
+		if err := c.publishTables(next); err != nil {
+			return err // the old set stays: a worker may still read it
+		}
+	}
+	before.Free(next)
+	select {
+	case c.garbage <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// publishTables hands a set to every worker and returns when each has begun another turn.
+func (c *control) publishTables(next *table.Set) error {
+	tickets := make([]uint64, len(c.workers))
+	for i, w := range c.workers {
+		tickets[i] = w.Publish(next)
+	}
+	for i, w := range c.workers {
+		if !passed(w, tickets[i], boundaryTime) {
+			return fmt.Errorf("worker %d has made no turn for %v: restart the dataplane", i, boundaryTime)
+		}
+	}
+	return nil
+}
+
+// passed waits until a worker has passed the burst boundary of a ticket, no longer than the given time.
+func passed(w *worker.Worker, ticket uint64, within time.Duration) bool {
+	for deadline := time.Now().Add(within); !w.Passed(ticket); time.Sleep(boundaryPause) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// Stats implements api.Dataplane.
+func (c *control) Stats(context.Context) (*api.Stats, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &api.Stats{StartedUnixMilli: c.started.UnixMilli()}
+	for _, w := range c.workers {
+		w.Stats(s)
+	}
+	for i, d := range c.ports.Devices() {
+		p, err := c.portStats(i, d)
+		if err != nil {
+			return nil, fmt.Errorf("counters of port %s cannot be read: %w", d.Name, err)
+		}
+		s.Ports = append(s.Ports, p)
+	}
+	return s, nil
+}
+
+func (c *control) portStats(i int, d port.Device) (api.PortStats, error) {
+	l, err := c.ports.Link(i)
+	if err != nil {
+		l = port.Link{} // replaced: the link watch ends the program with a sentence about it
+	}
+	nic, twin, err := c.ports.Counters(i)
+	if err != nil {
+		return api.PortStats{}, err
+	}
+	p := api.PortStats{
+		Name: d.Name, Device: d.Device, Twin: d.Twin, MAC: l.MAC, LinkUp: l.Up, MTU: uint16(l.MTU),
+		RxPackets: nic.Ipackets, RxBytes: nic.Ibytes, TxPackets: nic.Opackets, TxBytes: nic.Obytes,
+		RxMissed: nic.Imissed + nic.RxNoMbuf, RxErrors: nic.Ierrors, TxErrors: nic.Oerrors,
+		TwinRxPackets: twin.Ipackets, TwinTxPackets: twin.Opackets,
+	}
+	for _, w := range c.workers {
+		p.TxFull += w.TxFull(port.NICLane(i))
+		p.TwinTxFull += w.TxFull(port.TwinLane(i))
+	}
+	return p, nil
+}
+
+// Events implements api.Dataplane.
+func (c *control) Events(ctx context.Context) (<-chan api.Event, error) {
+	ch := make(chan api.Event, eventRoom)
+	c.subMu.Lock()
+	c.subs[ch] = struct{}{}
+	c.subMu.Unlock()
+	context.AfterFunc(ctx, func() {
+		c.subMu.Lock()
+		defer c.subMu.Unlock()
+		delete(c.subs, ch)
+		close(ch)
+	})
+	return ch, nil
+}
+
+// pass carries events from the workers to whoever listens. A listener that lags loses events instead of holding others up.
+func (c *control) pass(ctx context.Context) error {
+	tick := time.NewTicker(eventPause)
+	defer tick.Stop()
+	for {
+		for _, w := range c.workers {
+			for e, ok := w.NextEvent(); ok; e, ok = w.NextEvent() {
+				c.publish(e)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *control) publish(e api.Event) {
+	c.subMu.Lock()
+	defer c.subMu.Unlock()
+	for ch := range c.subs {
+		select {
+		case ch <- e:
+		default:
+		}
+	}
+}
+
+// collect collects garbage right after an Apply, and when calls have left much of it.
+func (c *control) collect(ctx context.Context) error {
+	tick := time.NewTicker(garbagePause)
+	defer tick.Stop()
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	var kept uint64
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.garbage:
+		case <-tick.C:
+			if metrics.Read(heap); heap[0].Value.Uint64() < kept+garbageSize {
+				continue
+			}
+		}
+		runtime.GC()
+		metrics.Read(heap)
+		kept = heap[0].Value.Uint64()
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/dataplane/port"
+)
+
+// logBuffer keeps what is logged.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func TestMissingTwinIsNamedOnce(t *testing.T) {
+	var out logBuffer
+	ctx, cancel := context.WithTimeout(t.Context(), 3*devicePause)
+	defer cancel()
+	err := waitForDevices(ctx, []port.Device{{Name: "1/1", Device: "lo", Twin: "no-such-tap"}}, slog.New(slog.NewTextHandler(&out, nil)))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waiting ended with %v", err)
+	}
+	if got := strings.Count(out.String(), "no-such-tap of port 1/1"); got != 1 {
+		t.Errorf("the missing twin was named %d times, want once:\n%s", got, out.String())
+	}
+	if err := waitForDevices(t.Context(), []port.Device{{Name: "1/1", Device: "lo", Twin: "lo"}}, slog.New(slog.NewTextHandler(&out, nil))); err != nil {
+		t.Errorf("devices that exist are waited for: %v", err)
+	}
+}
+
+func TestLinksAreWatched(t *testing.T) {
+	var out logBuffer
+	ports := &fakePorts{}
+	ended := make(chan error, 1)
+	go func() { ended <- watchLinks(t.Context(), ports, slog.New(slog.NewTextHandler(&out, nil))) }()
+	await(t, "the link that is down to be logged", func() bool { return strings.Contains(out.String(), "link of port 1/1 is down") })
+	ports.up.Store(true)
+	await(t, "the link that is up to be logged", func() bool { return strings.Contains(out.String(), "link of port 1/1 is up") })
+	ports.replaced.Store(true)
+	select {
+	case err := <-ended:
+		if !errors.Is(err, port.ErrReplaced) || !strings.Contains(err.Error(), "port 1/1") {
+			t.Errorf("a replaced device ends the watch with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a replaced device is not noticed within 10 s")
+	}
+}
+
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 10 s for %s", what)
+		}
+	}
+}

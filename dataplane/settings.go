@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/viper"
+
+	"sluice/dataplane/port"
+)
+
+// settings are what the program is started with. They are read once, from a YAML file and the environment; what an
+// operator configures never comes from here.
+type settings struct {
+	Ports      []portSetting `mapstructure:"ports"`       // the same list as management's
+	Socket     string        `mapstructure:"socket"`      // where management connects
+	Lcore      int           `mapstructure:"lcore"`       // CPU of the worker
+	Memory     int           `mapstructure:"memory"`      // MiB for packets
+	Huge       bool          `mapstructure:"huge"`        // take memory from hugepages
+	FilePrefix string        `mapstructure:"file-prefix"` // of DPDK's run-time files, if it makes any
+	Flows      int           `mapstructure:"flows"`       // flow entries; a flow has two
+	Busy       bool          `mapstructure:"busy"`        // never sleep: lowest latency, a whole CPU
+	EALArgs    []string      `mapstructure:"eal-args"`    // further arguments for DPDK
+}
+
+type portSetting struct {
+	Name   string `mapstructure:"name"`
+	Device string `mapstructure:"device"`
+	Twin   string `mapstructure:"twin"`
+}
+
+// envPrefix begins the environment's variables: SLUICE_DATAPLANE_FILE_PREFIX is file-prefix.
+const envPrefix = "SLUICE_DATAPLANE"
+
+const (
+	minFlows    = 1024
+	maxFlows    = 1 << 28
+	maxName     = 15  // bytes of a network device's name (IFNAMSIZ less its end)
+	maxSockPath = 107 // bytes of a Unix socket's path (sun_path less its end)
+)
+
+// readSettings reads the file and the environment, which wins. A word that is not known is an error that names it.
+func readSettings(path string) (*settings, error) {
+	v := viper.New()
+	v.SetConfigFile(path)
+	v.SetConfigType("yaml")
+	v.SetEnvPrefix(envPrefix)
+	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
+	v.AutomaticEnv()
+	for key, def := range map[string]any{
+		"socket": "/run/sluice/dataplane.sock", "lcore": 0, "memory": 64, "huge": false, "file-prefix": "",
+		"flows": 1 << 20, "busy": false,
+	} {
+		v.SetDefault(key, def)
+	}
+	if err := v.ReadInConfig(); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no settings file %s: name one with -config", path)
+	} else if err != nil {
+		return nil, fmt.Errorf("the settings in %s cannot be read: %s", path, oneLine(err))
+	}
+	var s settings
+	if err := v.UnmarshalExact(&s); err != nil {
+		return nil, fmt.Errorf("the settings in %s are not understood: %s", path, oneLine(err))
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("the settings in %s: %w", path, err)
+	}
+	return &s, nil
+}
+
+// oneLine joins the lines of a decoder's error.
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "* ", "")), " ")
+}
+
+func (s *settings) check() error {
+	switch {
+	case s.Socket == "":
+		return errors.New("`socket` is empty: name a file, e.g. /run/sluice/dataplane.sock")
+	case len(s.Socket) > maxSockPath:
+		return fmt.Errorf("`socket` is longer than a Unix socket's path may be: %d bytes, at most %d", len(s.Socket), maxSockPath)
+	case s.Lcore < 0:
+		return fmt.Errorf("`lcore` is %d: it is the number of a CPU, from 0", s.Lcore)
+	case s.Flows < minFlows || s.Flows > maxFlows:
+		return fmt.Errorf("`flows` is %d: between %d and %d entries can be held", s.Flows, minFlows, maxFlows)
+	case len(s.Ports) == 0:
+		return errors.New("`ports` is empty: name at least one, e.g. {name: 1/1, device: eth1, twin: tw0}")
+	case len(s.Ports) > port.MaxLanes/2:
+		return fmt.Errorf("`ports` has %d entries: a worker serves %d at most", len(s.Ports), port.MaxLanes/2)
+	}
+	seen := map[string]bool{}
+	for i, p := range s.Ports {
+		if p.Name == "" || p.Device == "" || p.Twin == "" {
+			return fmt.Errorf("entry %d of `ports` needs a name, a device and a twin", i+1)
+		}
+		for _, word := range []string{"port " + p.Name, "device " + p.Device, "device " + p.Twin} {
+			if seen[word] {
+				return fmt.Errorf("%s stands twice in `ports`", word)
+			}
+			seen[word] = true
+		}
+		for _, name := range []string{p.Device, p.Twin} {
+			// A comma would end DPDK's argument and begin another.
+			if len(name) > maxName || strings.ContainsAny(name, ", /\t\n") {
+				return fmt.Errorf("port %s: %q is not the name of a network device", p.Name, name)
+			}
+		}
+	}
+	return nil
+}
+
+// devices are the ports in the form of package port.
+func (s *settings) devices() []port.Device {
+	var ds []port.Device
+	for _, p := range s.Ports {
+		ds = append(ds, port.Device(p))
+	}
+	return ds
+}
+
+// lcores are the CPUs of the workers: one, until several workers share the flows.
+func (s *settings) lcores() []int { return []int{s.Lcore} }
+
+// eal is what DPDK is started with.
+func (s *settings) eal() *port.EALSettings {
+	return &port.EALSettings{Lcores: s.lcores(), MemoryMB: s.Memory, Huge: s.Huge, FilePrefix: s.FilePrefix, Extra: s.EALArgs}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func settingsFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dataplane.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const onePort = "ports: [{name: \"1/1\", device: da, twin: tw0}]\n"
+
+func TestSettingsAreRead(t *testing.T) {
+	got, err := readSettings(settingsFile(t, "socket: /tmp/a.sock\nlcore: 1\nmemory: 128\nhuge: true\nfile-prefix: p\nflows: 4096\nbusy: true\n"+
+		"eal-args: [--log-level, debug]\nports:\n  - {name: \"1/1\", device: da, twin: tw0}\n  - {name: \"1/2\", device: db, twin: tw1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &settings{
+		Ports:  []portSetting{{"1/1", "da", "tw0"}, {"1/2", "db", "tw1"}},
+		Socket: "/tmp/a.sock", Lcore: 1, Memory: 128, Huge: true, FilePrefix: "p", Flows: 4096, Busy: true,
+		EALArgs: []string{"--log-level", "debug"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("settings are %+v, want %+v", got, want)
+	}
+	if ds := got.devices(); len(ds) != 2 || ds[1].Twin != "tw1" {
+		t.Errorf("devices are %v", ds)
+	}
+}
+
+func TestSettingsDefaultsAndEnvironment(t *testing.T) {
+	t.Setenv("SLUICE_DATAPLANE_FILE_PREFIX", "from-env")
+	t.Setenv("SLUICE_DATAPLANE_FLOWS", "2048")
+	s, err := readSettings(settingsFile(t, onePort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Socket != "/run/sluice/dataplane.sock" || s.Memory != 64 || s.Huge || s.Busy || s.FilePrefix != "from-env" || s.Flows != 2048 {
+		t.Errorf("settings are %+v", s)
+	}
+}
+
+func TestBadSettingsAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		onePort + "flws: 3\n": "flws",
+		"ports: [{name: a, device: da, twin: tw0, speed: 3}]\n":   "speed",
+		onePort + "flows: many\n":                                 "flows",
+		onePort + "flows: 3\n":                                    "`flows` is 3",
+		onePort + "lcore: -1\n":                                   "`lcore` is -1",
+		"socket: /a\n":                                            "`ports` is empty",
+		onePort + "socket: \"\"\n":                                "`socket` is empty",
+		onePort + "socket: /" + strings.Repeat("a", 120) + "\n":   "longer than a Unix socket's path",
+		"ports: [{name: a, device: da}]\n":                        "entry 1 of `ports` needs",
+		"ports: [{name: a, device: da, twin: da}]\n":              "device da stands twice",
+		"ports: [{name: a, device: \"da,iface=x\", twin: tw0}]\n": "not the name of a network device",
+		"ports: [{name: a, device: abcdefghijklmnop, twin: t}]\n": "not the name of a network device",
+		"ports: [\n": "cannot be read",
+	} {
+		_, err := readSettings(settingsFile(t, text))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q is refused with %v, want one line with %q", text, err, want)
+		}
+	}
+	many := "ports:\n"
+	for i := range 17 {
+		n := string(rune('a' + i))
+		many += "  - {name: " + n + ", device: d" + n + ", twin: t" + n + "}\n"
+	}
+	if _, err := readSettings(settingsFile(t, many)); err == nil || !strings.Contains(err.Error(), "17 entries") {
+		t.Errorf("17 ports are refused with %v", err)
+	}
+	if _, err := readSettings(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "-config") {
+		t.Errorf("a missing file is refused with %v", err)
+	}
+}
