@@ -71,6 +71,10 @@ func ParseICMPError(p *Packet) (e ICMPError, why Reason, ok bool) {
 	case load16(h+OffFrag)&fragMask&^uint16(moreFragments) != 0: // a later fragment has no ports
 		return e, DropICMPNoFlow, false
 	}
+	// An error goes to the sender of the packet that it is about. One that does not is forged, or was translated by halves.
+	if load32(h+OffSrcIP) != p.Dst() {
+		return e, DropBadICMP, false
+	}
 	proto := load8(h + OffProto)
 	var ports uint32
 	if proto == ProtoTCP || proto == ProtoUDP {

@@ -115,6 +115,7 @@ func TestParseICMPErrorRefuses(t *testing.T) {
 		{"inner IHL beyond the quote", patch(42, 0x4f), DropBadICMP},
 		{"inner IHL 4", patch(42, 0x44), DropBadICMP},
 		{"inner version 6", patch(42, 0x65), DropBadICMP},
+		{"an error to somebody else", patch(54, 1, 2, 3, 4), DropBadICMP},
 		{"a later fragment", patch(48, 0, 1), DropICMPNoFlow},
 	}
 	r := newRoom(t)

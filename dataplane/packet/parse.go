@@ -22,14 +22,6 @@ func (x *Index) Hash(a, b uint64) uint64 {
 // SlotOf is the address of the slot where the search for a key of this hash starts.
 func (x *Index) SlotOf(hash uint64) uintptr { return x.Base + (uintptr(hash)&x.Mask)<<6 }
 
-// ParseBurst parses b[0:n] and gathers the flow slots to prefetch; a packet without a key gets the first slot's address.
-func ParseBurst(b *[Burst]Packet, n int, x *Index, slots *[Burst]uintptr) {
-	for i := 0; i < n && i < Burst; i++ {
-		Parse(&b[i], x)
-		slots[i] = b[i].Slot
-	}
-}
-
 // The fields that decide whether a packet is plain, in memory order.
 const (
 	etherIPv4 = 0x0008
@@ -41,51 +33,64 @@ const (
 // The header checksum is not verified here: HeaderSumOK does that for packets that belong to no flow. Those of a flow
 // carry an error on to the receiver, since their checksum is patched and not computed anew.
 func Parse(p *Packet, x *Index) {
-	d := p.Data
-	h := d + EtherLen
-	n := p.Len
-	// 54 bytes are the shortest TCP frame. A UDP frame without padding may be shorter and takes the careful way, as do tags.
-	if n < EtherLen+IPv4Len+TCPLen || n != p.Frame || load16(d+OffEtherType) != etherIPv4 {
+	if !parsePlain(p, x) {
 		parseCareful(p, x)
-		return
 	}
-	first := load32(h)         // version and IHL, TOS, total length
-	mid := load32(h + OffFrag) // fragment, TTL, protocol
-	total := Swap16(uint16(first >> 16))
-	if uint8(first) != verIHL5 || mid&fragMask != 0 || mid&0xff0000 < 2<<16 || total > n-EtherLen {
-		parseCareful(p, x)
-		return
-	}
-	proto := uint8(mid >> 24)
-	var flags uint8
-	switch proto {
-	case ProtoTCP:
-		t := load16(h + IPv4Len + OffTCPOff)
-		size := t & 0xf0 >> 2 // the data offset in bytes
-		if size < TCPLen || IPv4Len+size > total {
+}
+
+// ParseBurst parses b[0:n] and gathers the flow slots to prefetch; a packet without a key gets the first slot's address.
+func ParseBurst(b *[Burst]Packet, n int, x *Index, slots *[Burst]uintptr) {
+	for i := 0; i < n && i < Burst; i++ {
+		p := &b[i]
+		if !parsePlain(p, x) {
 			parseCareful(p, x)
-			return
+		}
+		slots[i] = p.Slot
+	}
+}
+
+// parsePlain parses what is plain beyond doubt and reports false for whatever differs, which takes the careful way. It
+// calls nothing, so that it has neither a frame nor a stack check: written as one loop over the burst it was slower, for
+// want of registers.
+func parsePlain(p *Packet, x *Index) bool {
+	n := p.Len
+	d := p.Data
+	// 54 bytes are the shortest TCP frame. A UDP frame without padding may be shorter.
+	if n < EtherLen+IPv4Len+TCPLen || n != p.Frame || load16(d+OffEtherType) != etherIPv4 {
+		return false
+	}
+	first := load32(d + EtherLen)         // version and IHL, TOS, total length
+	mid := load32(d + EtherLen + OffFrag) // fragment, TTL, protocol
+	total := uint32(Swap16(uint16(first >> 16)))
+	if uint8(first) != verIHL5 || mid&fragMask != 0 || mid&0xff0000 < 2<<16 || total > uint32(n)-EtherLen {
+		return false
+	}
+	const l4 = EtherLen + IPv4Len
+	proto := mid >> 24
+	var flags uint8
+	switch uint8(proto) {
+	case ProtoTCP:
+		t := uint32(load16(d + l4 + OffTCPOff))
+		if size := t & 0xf0 >> 2; size < TCPLen || size+IPv4Len > total { // the data offset in bytes
+			return false
 		}
 		flags = uint8(t >> 8)
 	case ProtoUDP:
-		size := Swap16(load16(h + IPv4Len + OffUDPLen))
-		if size < UDPLen || size > total-IPv4Len || total < IPv4Len {
-			parseCareful(p, x)
-			return
+		if size := uint32(Swap16(load16(d + l4 + OffUDPLen))); size < UDPLen || size+IPv4Len > total {
+			return false
 		}
 	default:
-		parseCareful(p, x)
-		return
+		return false
 	}
-	a := load64(h + OffSrcIP)
-	b := uint64(load32(h+IPv4Len)) | uint64(proto)<<32 | KeyUsed
+	a, b := load64(d+EtherLen+OffSrcIP), uint64(load32(d+l4))|uint64(proto)<<32|KeyUsed
 	p.A, p.B = a, b
-	hash := x.Hash(a, b)
-	p.Hash, p.Slot = hash, x.SlotOf(hash)
-	p.L3Len = total
-	p.L3, p.L4 = EtherLen, EtherLen+IPv4Len
+	p.Hash = x.Hash(a, b)
+	p.Slot = x.SlotOf(p.Hash)
+	p.L3Len = uint16(total)
+	p.L3, p.L4 = EtherLen, l4
 	p.TCPFlags = flags
 	p.reset(ClassPlain, Flags(load8(d)&1)*FlagGroup)
+	return true
 }
 
 // reset starts the walk of p: class and flags are known, verdict and reason are not. One store.

@@ -84,7 +84,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropBadIPChecksum:      {"drop-bad-ip-checksum", "IPv4 packets whose header checksum is wrong."},
 	DropBadL4Header:        {"drop-bad-l4-header", "TCP or UDP packets whose header or length field does not fit the packet."},
 	DropBadARP:             {"drop-bad-arp", "ARP packets that are not for IPv4 over Ethernet or are cut short."},
-	DropBadICMP:            {"drop-bad-icmp", "ICMP packets that are cut short or whose checksum is wrong."},
+	DropBadICMP:            {"drop-bad-icmp", "ICMP packets that are cut short, contradict themselves or whose checksum is wrong."},
 	DropTTLExpired:         {"drop-ttl-expired", "Packets to be forwarded whose time to live has run out: look for a routing loop."},
 	DropFragment:           {"drop-fragment", "IPv4 fragments to virtual addresses: lower the sender's MTU or let it discover the path MTU."},
 	DropOptions:            {"drop-ip-options", "Packets with IP options to virtual addresses."},
