@@ -14,21 +14,28 @@ import (
 // release is the product's version.
 const release = "0.1"
 
+// The commit that the program was built from and its time (RFC 3339), set by the linker where Go does not stamp them:
+// -ldflags "-X main.commit=... -X main.committed=...".
+var commit, committed string
+
 // system tells what runs here and on what.
 func system(host string) show.System {
 	s := show.System{Host: host, Release: release, Build: "unknown", Started: time.Now(), Machine: machine()}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return s
-	}
-	for _, kv := range info.Settings {
-		switch kv.Key {
-		case "vcs.revision":
-			s.Build = kv.Value[:min(12, len(kv.Value))]
-		case "vcs.time":
-			s.Built, _ = time.Parse(time.RFC3339, kv.Value)
+	revision, at := commit, committed
+	if info, ok := debug.ReadBuildInfo(); ok && commit == "" {
+		for _, kv := range info.Settings {
+			switch kv.Key {
+			case "vcs.revision":
+				revision = kv.Value
+			case "vcs.time":
+				at = kv.Value
+			}
 		}
 	}
+	if revision != "" {
+		s.Build = revision[:min(12, len(revision))]
+	}
+	s.Built, _ = time.Parse(time.RFC3339, at)
 	return s
 }
 
