@@ -27,6 +27,8 @@ const (
 	startSpread = 100 * time.Millisecond
 	// refresh is how often results that change no verdict are reported.
 	refresh = time.Second
+	// gather is the least time between two reports.
+	gather = 10 * time.Millisecond
 )
 
 // Outcome is the end of one probe.
@@ -75,7 +77,7 @@ type Prober struct {
 type key struct{ service, monitor string }
 
 // New starts a prober without probes. report is called from one goroutine, never twice at once: at once when a verdict
-// has changed, otherwise once a second with all results since. While it runs, results gather and probes go on.
+// has changed (but 10 ms after the report before), otherwise once a second with all results since. While it runs, results gather and probes go on.
 func New(report func([]Report), o Options) *Prober {
 	p := &Prober{
 		report: report, checks: o.Checks, limit: o.InFlight,

@@ -222,7 +222,7 @@ func TestSet(t *testing.T) {
 		a, b := base(), base()
 		b.Service = "app"
 		p.Set([]compile.Probe{a, b})
-		after(12 * s)
+		after(12*s + s/2) // half-way between two regular reports
 		if got := h.takeChanges(); len(got) != 2 { // in either order
 			t.Fatalf("verdicts %v, want both up", got)
 		}
@@ -285,7 +285,7 @@ func TestAnotherTarget(t *testing.T) {
 	run(t, 0, func(t *testing.T, p *Prober, f *server, h *heard) {
 		a := base()
 		p.Set([]compile.Probe{a})
-		after(6 * s)
+		after(6*s + s/2)
 		want(t, h, "web up")
 		a.Target = netip.MustParseAddrPort("10.2.0.99:80")
 		p.Set([]compile.Probe{a})

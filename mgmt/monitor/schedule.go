@@ -95,6 +95,11 @@ func (p *Prober) reports() {
 		if batch := p.takePending(); len(batch) > 0 && p.report != nil {
 			p.report(batch)
 		}
+		select { // one change is told at once; of many, e.g. at the start, a few at a time
+		case <-p.ctx.Done():
+			return
+		case <-time.After(gather):
+		}
 	}
 }
 
