@@ -65,12 +65,4 @@ func (x *Index) Bindings(vserver string) []*schema.LBVserverService { return x.b
 // ServerOf finds the server of a service, or nil.
 func (x *Index) ServerOf(svc *schema.Service) *schema.Server { return x.servers[svc.Server] }
 
-// address is the address of the service's server; the zero address when there is no such server.
-func (x *Index) address(svc *schema.Service) netip.Addr {
-	if s := x.servers[svc.Server]; s != nil {
-		return s.IPAddress
-	}
-	return netip.Addr{}
-}
-
 func enabled(state string) bool { return state != "DISABLED" }
