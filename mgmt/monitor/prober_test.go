@@ -222,7 +222,7 @@ func TestSet(t *testing.T) {
 		a, b := base(), base()
 		b.Service = "app"
 		p.Set([]compile.Probe{a, b})
-		after(12*s + s/2) // half-way between two regular reports
+		after(12*s + s/2)                          // half-way between two regular reports
 		if got := h.takeChanges(); len(got) != 2 { // in either order
 			t.Fatalf("verdicts %v, want both up", got)
 		}
