@@ -7,360 +7,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
+	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
 
-	"sluice/cli/grammar"
 	"sluice/cli/shell"
-	"sluice/vendor-config/schema"
 )
-
-// appliance is a backend with a configuration and no appliance behind it.
-type appliance struct {
-	mu     sync.Mutex
-	config *schema.Config
-	asked  []string // "user line" of every command
-	gate   chan bool
-}
-
-func (a *appliance) Config() *schema.Config {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.config
-}
-
-func (a *appliance) Do(user string, op *grammar.Op) (string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.asked = append(a.asked, user+" "+op.Line)
-	switch {
-	case strings.HasPrefix(op.Line, "show hardware"):
-		panic("a fault in a command")
-	case strings.HasPrefix(op.Line, "stat ns"): // takes for ever, until the test lets it go
-		gate := a.gate
-		a.mu.Unlock()
-		<-gate
-		a.mu.Lock()
-		return "late\n", nil
-	case strings.HasPrefix(op.Line, "show ns runningConfig"):
-		return strings.Join(grammar.Lines(a.config), "\n") + "\n", nil
-	case op.Changes():
-		c := a.config.Clone()
-		if err := op.Apply(c); err != nil {
-			return "", err
-		}
-		a.config = c
-	}
-	return "", nil
-}
-
-func (a *appliance) lines() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return strings.Join(a.asked, "\n")
-}
-
-// door is a server on loopback with what it has written down.
-type door struct {
-	*Server
-	t         *testing.T
-	addr      string
-	appliance *appliance
-	mu        sync.Mutex
-	log       bytes.Buffer
-	backends  []string // "user source" of every session
-}
-
-func (d *door) Write(b []byte) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.log.Write(b)
-}
-
-func (d *door) logged() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.log.String()
-}
-
-// expect waits until the log holds all the texts in one line.
-func (d *door) expect(texts ...string) {
-	d.t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		for _, line := range strings.Split(d.logged(), "\n") {
-			found := 0
-			for _, x := range texts {
-				if strings.Contains(line, x) {
-					found++
-				}
-			}
-			if found == len(texts) {
-				return
-			}
-		}
-	}
-	d.t.Fatalf("the log has no line with %q:\n%s", texts, d.logged())
-}
-
-const (
-	rootPassword = "root-secret-1"
-	operPassword = "oper-secret-2"
-)
-
-// start opens a door with the accounts nsroot and oper01; change may change the options.
-func start(t *testing.T, change func(*Options)) *door {
-	t.Helper()
-	d := &door{t: t, appliance: &appliance{config: schema.New(), gate: make(chan bool)}}
-	accounts := []Account{{Name: "nsroot", PasswordHash: cheap(rootPassword)}, {Name: "oper01", PasswordHash: cheap(operPassword)}}
-	o := Options{
-		HostKey: filepath.Join(t.TempDir(), "host_key"), Host: "adc1", Banner: "Authorized use only.\n", Greeting: "Welcome to adc1.\n",
-		Log:    slog.New(slog.NewTextHandler(d, nil)),
-		Limits: Limits{Delay: time.Millisecond},
-		Backend: func(user, source string) shell.Backend {
-			d.mu.Lock()
-			d.backends = append(d.backends, user+" "+source)
-			d.mu.Unlock()
-			return d.appliance
-		},
-	}
-	a, err := NewAccounts(accounts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Accounts = a
-	if change != nil {
-		change(&o)
-	}
-	if d.Server, err = New(o); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.addr = l.Addr().String()
-	served := make(chan error, 1)
-	go func() { served <- d.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := d.Close(ctx); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-		for _, secret := range []string{rootPassword, operPassword, "wrong-secret", "argon2id"} {
-			if strings.Contains(d.logged(), secret) {
-				t.Errorf("the log holds the secret %s:\n%s", secret, d.logged())
-			}
-		}
-	})
-	return d
-}
-
-func clientConfig(user string, auth ...gossh.AuthMethod) *gossh.ClientConfig {
-	return &gossh.ClientConfig{User: user, Auth: auth, HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: 5 * time.Second}
-}
-
-func (d *door) dial(user string, auth ...gossh.AuthMethod) (*gossh.Client, error) {
-	return gossh.Dial("tcp", d.addr, clientConfig(user, auth...))
-}
-
-func (d *door) login() *gossh.Client {
-	d.t.Helper()
-	c, err := d.dial("nsroot", gossh.Password(rootPassword))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.t.Cleanup(func() { c.Close() })
-	return c
-}
-
-// run executes a command in a session of its own.
-func run(t *testing.T, c *gossh.Client, command, stdin string) (stdout, stderr string, code int) {
-	t.Helper()
-	s, err := c.NewSession()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	var out, errs bytes.Buffer
-	s.Stdout, s.Stderr, s.Stdin = &out, &errs, strings.NewReader(stdin)
-	if command != "" {
-		err = s.Run(command)
-	} else if err = s.Shell(); err == nil {
-		err = s.Wait()
-	}
-	var exit *gossh.ExitError
-	if errors.As(err, &exit) {
-		code = exit.ExitStatus()
-	} else if err != nil {
-		t.Fatalf("%q: %v\n%s%s", command, err, &out, &errs)
-	}
-	return out.String(), errs.String(), code
-}
-
-func TestPasswordLogin(t *testing.T) {
-	d := start(t, nil)
-	out, errs, code := run(t, d.login(), "show version", "")
-	if out != " Done\n" || errs != "" || code != 0 {
-		t.Errorf("%q %q %d", out, errs, code)
-	}
-	d.expect("msg=login", "user=nsroot", "source=127.0.0.1", "method=password")
-	d.expect("msg=exec", "user=nsroot", `line="show version"`)
-	d.expect("msg=command", "user=nsroot", "source=127.0.0.1", `line="show version"`)
-	d.expect(`msg="session ends"`, "code=0")
-	if got := strings.Join(d.backends, ","); got != "nsroot 127.0.0.1" {
-		t.Errorf("backends for %q", got)
-	}
-}
-
-func TestWrongLogins(t *testing.T) {
-	d := start(t, func(o *Options) { o.Limits.Failures = 100 })
-	for _, x := range [][2]string{{"nsroot", "wrong-secret"}, {"nsroot", ""}, {"nobody", rootPassword}, {"", rootPassword}, {"oper01", rootPassword},
-		{strings.Repeat("x", 5000), "wrong-secret"}, {"ns\nroot level=ERROR", "wrong-secret"}} {
-		if c, err := d.dial(x[0], gossh.Password(x[1])); err == nil {
-			c.Close()
-			t.Errorf("%q comes in with %q", x[0], x[1])
-		}
-	}
-	d.expect(`msg="login failed"`, "user=nsroot", "source=127.0.0.1", "method=password")
-	d.expect(`msg="login failed"`, "user=nobody")
-	d.expect(`user="ns\nroot level=ERROR"`)
-	if strings.Contains(d.logged(), strings.Repeat("x", 100)) {
-		t.Error("a stranger writes as much into the log as he likes")
-	}
-	if c, err := d.dial("nsroot"); err == nil {
-		c.Close()
-		t.Error("somebody comes in with no password and no key")
-	}
-}
-
-func TestPublicKeyLogin(t *testing.T) {
-	mine, line := newKey(t)
-	other, _ := newKey(t)
-	d := start(t, func(o *Options) {
-		a, err := NewAccounts([]Account{{Name: "oper01", AuthorizedKeys: file(t, line, 0o600)}, {Name: "nsroot", PasswordHash: cheap(rootPassword)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Accounts = a
-	})
-	c, err := d.dial("oper01", gossh.PublicKeys(mine))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, _, code := run(t, c, "whoami", ""); code != 0 {
-		t.Error(code)
-	}
-	d.expect("msg=login", "user=oper01", "method=publickey")
-	for user, key := range map[string]gossh.Signer{"oper01": other, "nsroot": mine, "nobody": mine} {
-		if c, err := d.dial(user, gossh.PublicKeys(key)); err == nil {
-			c.Close()
-			t.Errorf("%s comes in with a key that is not theirs", user)
-		}
-	}
-}
-
-func TestThreeTries(t *testing.T) {
-	d := start(t, nil)
-	tries := 0
-	_, err := d.dial("nsroot", gossh.RetryableAuthMethod(gossh.PasswordCallback(func() (string, error) {
-		tries++
-		return "wrong-secret", nil
-	}), 10))
-	if err == nil || tries != 3 {
-		t.Errorf("%d tries, %v", tries, err)
-	}
-}
-
-func TestAddressIsShutOut(t *testing.T) {
-	d := start(t, nil)
-	for range 4 {
-		_, _ = d.dial("nsroot", gossh.RetryableAuthMethod(gossh.Password("wrong-secret"), 3))
-	}
-	d.expect("too many failed logins, the address is shut out", "source=127.0.0.1")
-	if c, err := d.dial("nsroot", gossh.Password(rootPassword)); err == nil {
-		c.Close()
-		t.Error("the address is not shut out")
-	}
-	d.expect(`msg="connection refused"`, "too many failed logins")
-}
-
-func TestAnswersToWrongPasswordsAreHeldBack(t *testing.T) {
-	d := start(t, func(o *Options) { o.Limits.Delay = 100 * time.Millisecond })
-	begin := time.Now()
-	_, _ = d.dial("nsroot", gossh.RetryableAuthMethod(gossh.Password("wrong-secret"), 3))
-	if took := time.Since(begin); took < 500*time.Millisecond { // 100 + 200 + 300, less what is forgotten meanwhile
-		t.Errorf("three failures took %v", took)
-	}
-}
-
-func TestHandshakeEndsInTime(t *testing.T) {
-	d := start(t, func(o *Options) { o.Limits.Handshake = 300 * time.Millisecond })
-	c, err := net.Dial("tcp", d.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
-	begin := time.Now()
-	for b := make([]byte, 1024); err == nil; {
-		_, err = c.Read(b)
-	}
-	if took := time.Since(begin); took < 250*time.Millisecond || took > 3*time.Second {
-		t.Errorf("a client that says nothing was sent away after %v: %v", took, err)
-	}
-	logged := d.login() // and one that has logged in stays
-	time.Sleep(400 * time.Millisecond)
-	if _, _, code := run(t, logged, "show version", ""); code != 0 {
-		t.Error("a client that has logged in was sent away")
-	}
-}
-
-func TestStrangersAreBounded(t *testing.T) {
-	d := start(t, func(o *Options) { o.Limits.StrangersFrom = 2 })
-	in := d.login() // does not count: it has logged in
-	var held []net.Conn
-	for range 2 {
-		c, err := net.Dial("tcp", d.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, c)
-		if _, err := c.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if c, err := d.dial("nsroot", gossh.Password(rootPassword)); err == nil {
-		c.Close()
-		t.Error("a third connection before login")
-	}
-	d.expect(`msg="connection refused"`, "have not logged in")
-	for _, c := range held {
-		c.Close()
-	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := d.dial("nsroot", gossh.Password(rootPassword))
-		if err == nil {
-			c.Close()
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("closed connections are still counted")
-		}
-	}
-	if _, _, code := run(t, in, "show version", ""); code != 0 {
-		t.Error(code)
-	}
-}
 
 func TestExecCodesAndStreams(t *testing.T) {
 	d := start(t, nil)
@@ -569,5 +224,83 @@ func TestWindowSizes(t *testing.T) {
 		if w != x[2] || h != x[3] {
 			t.Errorf("%v: %s", x, fmt.Sprint(w, h))
 		}
+	}
+}
+
+// Every session, however it ends, gives back what it took.
+func TestSessionsLeaveNothingBehind(t *testing.T) {
+	d := start(t, nil)
+	d.login().Close()
+	before := runtime.NumGoroutine()
+	for n := range 20 {
+		c := d.login()
+		run(t, c, "show version", "")
+		s, err := c.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RequestPty("xterm", 24, 80, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			err = s.Shell()
+		} else {
+			err = s.Start("stat ns") // it is still running when the client vanishes
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for w := range 5 {
+			_ = s.WindowChange(20+w, 80)
+		}
+		c.Close()
+	}
+	close(d.appliance.gate)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		now := runtime.NumGoroutine()
+		if now <= before+2 && len(d.Logins()) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines before, %d after, sessions %v\n%s", before, now, d.Logins(), stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+	d.doorman.mu.Lock()
+	defer d.doorman.mu.Unlock()
+	if d.doorman.all != 0 || d.doorman.waiting != 0 || len(d.doorman.strangers) != 0 {
+		t.Errorf("%d connections and %d strangers are still counted", d.doorman.all, d.doorman.waiting)
+	}
+}
+
+func TestCtrlCStopsAnExecWithTerminal(t *testing.T) {
+	d := start(t, nil)
+	defer close(d.appliance.gate)
+	s, err := d.login().NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	in, err := s.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RequestPty("xterm", 24, 80, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("stat ns"); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); !strings.Contains(d.appliance.lines(), "stat ns"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the command has not reached the appliance")
+		}
+	}
+	if _, err := in.Write([]byte{3}); err != nil {
+		t.Fatal(err)
+	}
+	var exit *gossh.ExitError
+	if err := s.Wait(); !errors.As(err, &exit) || exit.ExitStatus() != 1 {
+		t.Error(err)
 	}
 }

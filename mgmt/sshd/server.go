@@ -42,6 +42,7 @@ type Server struct {
 	next     uint64
 	closed   bool
 	running  sync.WaitGroup // sessions
+	pending  sync.Map       // ssh.Session to terminal, from the request until the session begins
 }
 
 // conn is a connection from its first byte to its last.
@@ -106,10 +107,14 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
+	var ends []<-chan struct{}
 	for _, e := range s.sessions {
-		e.end("the management program stops")
+		ends = append(ends, e.end("the management program stops"))
 	}
 	s.mu.Unlock()
+	for _, end := range ends {
+		<-end
+	}
 	err := s.ssh.Close()
 	done := make(chan struct{})
 	go func() { s.running.Wait(); close(done) }()
@@ -248,6 +253,7 @@ func (s *Server) request(ss ssh.Session, kind string) bool {
 			"subsystem", clip(ss.Subsystem()))
 		return false
 	}
+	s.keep(ss)
 	return true
 }
 

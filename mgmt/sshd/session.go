@@ -31,9 +31,12 @@ type entry struct {
 	cancel context.CancelFunc
 }
 
-// end ends the session with a farewell; it does not wait for the client to read it.
-func (e *entry) end(why string) {
+// end ends the session with a farewell; a client that does not read it is not waited for. The channel is closed when
+// that has been done.
+func (e *entry) end(why string) <-chan struct{} {
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		defer e.ss.Close()
 		written := make(chan struct{})
 		go func() {
@@ -48,6 +51,7 @@ func (e *entry) end(why string) {
 		}
 		e.cancel()
 	}()
+	return done
 }
 
 // Logins are the sessions that are going on, the oldest first.
@@ -94,9 +98,25 @@ func (s *Server) leave(e *entry) {
 	s.running.Done()
 }
 
+// terminal is what a client said of its terminal before it asked for a session.
+type terminal struct {
+	first   ssh.Window
+	resized <-chan ssh.Window // nil: it has none
+}
+
+// keep takes down the terminal of a session. The library writes new sizes into what Session.Pty returns, so it may be
+// called only here, where requests are read.
+func (s *Server) keep(ss ssh.Session) {
+	if p, resized, ok := ss.Pty(); ok {
+		s.pending.Store(ss, terminal{p.Window, resized})
+	}
+}
+
 // session serves one shell or exec request.
 func (s *Server) session(ss ssh.Session) {
-	pty, resized, hasPTY := ss.Pty()
+	pending, _ := s.pending.LoadAndDelete(ss)
+	term, _ := pending.(terminal)
+	hasPTY := term.resized != nil
 	kind := "script"
 	switch {
 	case ss.RawCommand() != "":
@@ -129,7 +149,7 @@ func (s *Server) session(ss ssh.Session) {
 	b := &audited{s.opt.Backend(e.User, e.Source), log}
 	if kind == "exec" {
 		if hasPTY {
-			go drain(resized)
+			go drain(term.resized)
 		}
 		code = s.exec(ctx, cancel, ss, b, hasPTY)
 		return
@@ -137,12 +157,12 @@ func (s *Server) session(ss ssh.Session) {
 	o := shell.Options{User: e.User, Host: s.opt.Host, PTY: hasPTY, Stderr: ss.Stderr(), Idle: s.opt.Limits.Idle}
 	if hasPTY {
 		o.Banner = s.opt.Greeting
-		o.Width, o.Height = size(pty.Window)
+		o.Width, o.Height = size(term.first)
 	}
 	sh := shell.New(ss, b, o)
 	if hasPTY {
 		go func() {
-			for w := range resized {
+			for w := range term.resized {
 				sh.Resize(size(w))
 			}
 		}()
