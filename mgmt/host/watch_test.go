@@ -90,12 +90,12 @@ func (l *lab) mac(h *netlink.Handle, name string) [6]byte {
 	return [6]byte(l.link(h, name).Attrs().HardwareAddr)
 }
 
-// quick has the kernel ask every 50 ms, three times, in place of every second. An answer then comes within the second
+// quick has the kernel ask every 300 ms in place of every second. An answer then comes within the second
 // in which the kernel believes no other link address (locktime), so that goes, too.
 func (l *lab) quick(twin string) {
 	l.t.Helper()
 	l.must(sysctl("net/ipv4/neigh/"+twin+"/locktime", "0"))
-	l.must(sysctl("net/ipv4/neigh/"+twin+"/retrans_time_ms", "50"))
+	l.must(sysctl("net/ipv4/neigh/"+twin+"/retrans_time_ms", "300"))
 }
 
 func TestNeighbors(t *testing.T) {
