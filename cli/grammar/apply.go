@@ -148,18 +148,25 @@ func (op *Op) arguments(v reflect.Value) error {
 			}
 		case op.Verb == "unset":
 			a.Field.Reset(op.Object, v)
-			for _, u := range op.Object.Fields {
-				if u.After == a.Field.CLI {
-					u.Reset(op.Object, v)
-				}
-			}
+			op.resetUnits(a.Field, v)
 		default:
 			if err := a.Field.Set(v, a.Value); err != nil {
 				return err
 			}
+			op.resetUnits(a.Field, v)
 		}
 	}
 	return nil
+}
+
+// resetUnits gives what may stand behind an argument its default where it was not typed: -interval 2 is 2 seconds,
+// whatever the unit was before.
+func (op *Op) resetUnits(f *schema.Field, v reflect.Value) {
+	for _, u := range op.Object.Fields {
+		if _, given := op.Arg(u.CLI); u.After == f.CLI && !given {
+			u.Reset(op.Object, v)
+		}
+	}
 }
 
 // agrees tests a positional that repeats what the row says, such as the type of a monitor.

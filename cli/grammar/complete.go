@@ -103,20 +103,19 @@ func (r *reader) next(c *schema.Config, dash bool) []Candidate {
 	case r.form.many && len(out) == 0:
 		out = append(out, r.candidates(keyword{r.form.objs[0], r.form.pos[len(r.form.pos)-1]}, c)...)
 	}
-	if r.filled >= r.form.need || dash {
-		out = append(out, r.openKeywords()...)
-	}
+	half := r.form.verb == "add" && r.filled > r.form.need && r.filled < len(r.form.pos)
+	out = append(out, r.openKeywords(r.filled < r.form.need && !dash || half)...)
 	if _, err := r.finish(); err == nil {
 		out = append(out, Candidate{Text: Enter, Help: "Execute the command"})
 	}
 	return out
 }
 
-// openKeywords are the keywords that were not given yet.
-func (r *reader) openKeywords() []Candidate {
+// openKeywords are the keywords that were not given yet; only those without a value where a positional must come first.
+func (r *reader) openKeywords(early bool) []Candidate {
 	var out []Candidate
 	for _, k := range r.form.keywords() {
-		if r.values[where(k)] == nil {
+		if r.values[where(k)] == nil && (!early || k.field.Flag) {
 			out = append(out, Candidate{Text: "-" + k.field.CLI, Help: describe(k.field)})
 		}
 	}
@@ -159,7 +158,7 @@ func (r *reader) candidates(k keyword, c *schema.Config) []Candidate {
 			out = append(out, Candidate{Text: e, Help: describe(f)})
 		}
 		return out
-	case f.Key > 0 && r.form.verb != "add" && (f.Ref == "" || r.form.verb == "unbind" && f.Key > 1) && k.obj.Rows:
+	case f.Key > 0 && r.form.verb != "add" && r.form.verb != "bind" && (f.Ref == "" || r.form.verb == "unbind" && f.Key > 1) && k.obj.Rows:
 		return r.live(k, c)
 	case f.Ref != "":
 		return references(schema.Find(f.Ref), describe(f), c)

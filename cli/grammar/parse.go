@@ -24,19 +24,33 @@ func Parse(line string) (*Op, error) {
 	case objs == nil:
 		return nil, schema.Refuse("Incomplete command", shorten(strings.TrimSpace(line))).Because("next is one of " + strings.Join(texts(next), " "))
 	}
-	r := newReader(formOf(verb, objs))
-	for _, t := range tokens[used:] {
+	f := formOf(verb, objs)
+	rows, err := spread(f, tokens[used:])
+	if err != nil {
+		return nil, err
+	}
+	var all []*Op
+	for _, row := range rows {
+		ops, err := read(f, row)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ops...)
+	}
+	op := all[0]
+	op.Line, op.Also = line, all[1:]
+	return op, nil
+}
+
+// read makes the operations of the words behind a command.
+func read(f *form, tokens []Token) ([]*Op, error) {
+	r := newReader(f)
+	for _, t := range tokens {
 		if err := r.take(t); err != nil {
 			return nil, err
 		}
 	}
-	ops, err := r.finish()
-	if err != nil {
-		return nil, err
-	}
-	op := ops[0]
-	op.Line, op.Also = line, ops[1:]
-	return op, nil
+	return r.finish()
 }
 
 func session(word string, rest []Token, line string) *Op {

@@ -42,7 +42,7 @@ func rulesOf(o *schema.Object) rules {
 	case schema.Of[schema.LBVserverService]():
 		return rules{check: typed(checkBinding)}
 	case schema.Of[schema.LBMonitor]():
-		return rules{check: typed(checkMonitor), inUse: typed(monitorInUse)}
+		return rules{check: typed(checkMonitor), changed: typed(monitorChanged), inUse: typed(monitorInUse)}
 	case schema.Of[schema.ServiceMonitor]():
 		return rules{check: typed(checkServiceMonitor)}
 	}

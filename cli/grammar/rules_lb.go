@@ -172,6 +172,18 @@ func monitorInUse(c *schema.Config, m *schema.LBMonitor) error {
 	return nil
 }
 
+// monitorChanged: the services that it is bound to can still be probed.
+func monitorChanged(c *schema.Config, m *schema.LBMonitor) error {
+	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
+		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
+			if err := checkServiceMonitor(c, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // checkServiceMonitor: a monitor needs a port to probe.
 func checkServiceMonitor(c *schema.Config, b *schema.ServiceMonitor) error {
 	s, m := schema.Get[schema.Service](c, b.Service), schema.MonitorNamed(c, b.Monitor)

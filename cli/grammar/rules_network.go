@@ -55,8 +55,19 @@ func edge(a netip.Addr, n int) bool {
 	return host == 0 || host == 1<<(32-n)-1
 }
 
-// ipChanged: the bindings to VLANs follow the mask, and routes must still have their gateways on a subnet.
+// ipChanged: the address is nobody else's, the bindings to VLANs follow the mask, and routes must still have their
+// gateways on a subnet.
 func ipChanged(c *schema.Config, ip *schema.NSIP) error {
+	for row := range c.Each(schema.Of[schema.Server]()) {
+		if s := row.(*schema.Server); s.IPAddress == ip.IPAddress {
+			return schema.Refuse(schema.RowExists, ip.IPAddress.String()).Because("it is the address of server " + s.Name)
+		}
+	}
+	for row := range c.Each(schema.Of[schema.Route]()) {
+		if r := row.(*schema.Route); r.Gateway == ip.IPAddress {
+			return schema.Refuse(schema.RowExists, ip.IPAddress.String()).Because("it is the gateway of route " + RowName(schema.Of[schema.Route](), r))
+		}
+	}
 	if ip.VServer == "DISABLED" {
 		for row := range c.Each(schema.Of[schema.LBVserver]()) {
 			if v := row.(*schema.LBVserver); v.IPAddress == ip.IPAddress {

@@ -1,0 +1,191 @@
+package grammar
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/vendor-config/schema"
+)
+
+func TestComplete(t *testing.T) {
+	c := configOf(t, append(labLines, `add server "with space" 10.9.0.1`)...)
+	for _, row := range []struct {
+		head, prefix string
+		want         string // candidates, or the first and ... or ... and the last
+	}{
+		{"", "", "add set unset rm bind unbind enable disable show stat save clear exit quit help man history whoami cls"},
+		{"sh", "sh", "show"},
+		{"zz", "zz", ""},
+		{"add ", "", "vlan ns server service lb route"},
+		{"add l", "l", "lb"},
+		{"add lb ", "", "vserver monitor"},
+		{"show runn", "runn", "runningConfig"},
+		{"sh ip ", "", "10.1.0.5 10.2.0.5 10.1.0.50 -type <cr>"},
+		{"stat ", "", "service lb ns"},
+		{"bind ", "", "vlan lb service"},
+		{"add lb vserver ", "", "<name>"},
+		{"add lb vserver v ", "", "HTTP TCP UDP ANY"},
+		{"add lb vserver v h", "h", "HTTP"},
+		{"add lb vserver v HTTP 10.0.0.9 ", "", "<port>"},
+		{"add lb vserver v HTTP 10.0.0.9 80 ", "", "-persistenceType -lbMethod -m -cltTimeout -state -comment <cr>"},
+		{"add lb vserver v HTTP 10.0.0.9 80 -l", "-l", "-lbMethod"},
+		{"add lb vserver v HTTP 10.0.0.9 80 -lbMethod ", "", "ROUNDROBIN LEASTCONNECTION"},
+		{"add lb vserver v HTTP 10.0.0.9 80 -lbm r", "r", "ROUNDROBIN"},
+		{"add lb vserver v HTTP 10.0.0.9 80 -lbMethod ROUNDROBIN -", "-", "-persistenceType -m -cltTimeout -state -comment"},
+		{"set lb vserver ", "", "vip echo"},
+		{"set lb vserver vip ", "", "-IPAddress -persistenceType -lbMethod -m -cltTimeout -comment -weight"},
+		{"set lb vserver vip -weight 5 ", "", "web1 web2 web3 echo1 all"},
+		{"unset lb vserver vip ", "", "-IPAddress -persistenceType -lbMethod -m -cltTimeout -comment"},
+		{"bind lb vserver vip w", "w", "web1 web2 web3"},
+		{"unbind lb vserver echo ", "", "echo1"},
+		{"bind lb vserver vip web1 ", "", "-weight <cr>"},
+		{"bind service web1 ", "", "-monitorName"},
+		{"bind service web1 -monitorName ", "", "m-http m-tcp ping-default tcp-default ping tcp http"},
+		{"unbind service web1 -monitorName ", "", "m-http"},
+		{"add service x ", "", `s1 s2 10.2.0.13 10.2.0.14 "with space"`},
+		{"rm server ", "", `s1 s2 10.2.0.13 10.2.0.14 "with space"`},
+		{"rm server s1 s", "s", "s1 s2"},
+		{"bind vlan 2 ", "", "-ifnum -IPAddress"},
+		{"bind vlan 2 -ifnum 1/2 ", "", "<ifnum> -IPAddress <cr>"},
+		{"bind vlan 2 -IPAddress ", "", "10.1.0.5 10.2.0.5 10.1.0.50"},
+		{"unbind vlan 2 -ifnum ", "", "1/2"},
+		{"rm route ", "", "0.0.0.0"},
+		{"rm route 0.0.0.0 0.0.0.0 ", "", "10.1.0.1"},
+		{"add lb monitor m HTTP -interval 5 ", "", "SEC MSEC MIN ... <cr>"},
+		{"add lb monitor m HTTP -interval 5 m", "m", "MSEC MIN"},
+		{"add service x s1 HTTP 80 -CKA ", "", "NO"},
+		{"enable ns feature ", "", "LB"},
+		{"set cli mode ", "", "-page -color -timeout"},
+		{"set cli mode -page ", "", "ON OFF"},
+		{"clear ns config ", "", "basic extended full -force"},
+		{"clear ns config -force ", "", "basic extended full"},
+		{"save ns config ", "", "<cr>"},
+		{"exit ", "", "<cr>"},
+		{"help add l", "l", "lb"},
+		{`add server "open`, "", ""},
+		{"frob x", "x", ""},
+		{"add server s 10.0.0.1 -bogus ", "", ""},
+		{"add server s 10.0.0.1 -comment ", "", "<comment>"},
+	} {
+		list, prefix := Complete(row.head, c)
+		var got []string
+		for _, x := range list {
+			got = append(got, x.Text)
+			if x.Help == "" && x.Text != Enter {
+				t.Errorf("%q: %s has no help", row.head, x.Text)
+			}
+		}
+		first, last, cut := strings.Cut(row.want, " ... ")
+		text := strings.Join(got, " ")
+		if text != row.want && !(cut && strings.HasPrefix(text, first) && strings.HasSuffix(text, last)) || prefix != row.prefix {
+			t.Errorf("%q: %q prefix %q, want %q prefix %q", row.head, text, prefix, row.want, row.prefix)
+		}
+	}
+}
+
+// TestCompletionIsUnderstood: what completion offers is what the parser takes.
+func TestCompletionIsUnderstood(t *testing.T) {
+	c := configOf(t, labLines...)
+	seen := 0
+	var walk func(head string, depth int)
+	walk = func(head string, depth int) {
+		list, _ := Complete(head, c)
+		for _, x := range list {
+			switch {
+			case x.Text == Enter:
+				if _, err := Parse(head); err != nil {
+					t.Errorf("<cr> is offered behind %q: %v", head, err)
+				}
+				seen++
+			case strings.HasPrefix(x.Text, "<"):
+			case depth > 0:
+				if again, _ := Complete(head+x.Text, c); !slices.ContainsFunc(again, func(y Candidate) bool { return y.Text == x.Text }) {
+					t.Errorf("%q is offered behind %q and is gone when typed", x.Text, head)
+				}
+				walk(head+x.Text+" ", depth-1)
+			}
+		}
+	}
+	walk("", 5)
+	if seen < 50 {
+		t.Errorf("only %d whole commands were reached", seen)
+	}
+}
+
+func TestHelpOfFields(t *testing.T) {
+	list, _ := Complete("add lb monitor m HTTP -re", schema.New())
+	var retries string
+	for _, x := range list {
+		if x.Text == "-retries" {
+			retries = x.Help
+		}
+	}
+	if want := "Failed probes in a row after which the service is DOWN (1-127) [default 3]"; retries != want {
+		t.Errorf("help of -retries %q, want %q", retries, want)
+	}
+	list, _ = Complete("set cli mode -timeout ", schema.New())
+	if want := "(0-100000000 seconds)"; len(list) != 1 || !strings.HasSuffix(list[0].Help, want) {
+		t.Errorf("candidates of -timeout %v, want a placeholder with %s", list, want)
+	}
+}
+
+func TestHelpText(t *testing.T) {
+	for _, row := range []struct{ head, want string }{
+		{"add server", "add server <name> <IPAddress> [-state ( ENABLED | DISABLED )] [-comment <comment>]\n"},
+		{"rm service", "rm service <name> ...\n"},
+		{"show route", "show route [<network>] [<netmask>] [<gateway>]\n"},
+		{"bind vlan", "bind vlan <id> [-ifnum <ifnum> ...] [-IPAddress <IPAddress> [<netmask>]]\n"},
+		{"bind service", "bind service <name> -monitorName <monitorName>\n"},
+		{"set lb vserver", "set lb vserver <name> [-IPAddress <IPAddress>] [-persistenceType <persistenceType>] [-lbMethod ( ROUNDROBIN | LEASTCONNECTION )] [-m <m>] [-cltTimeout <cltTimeout>] [-comment <comment>] [-weight <weight> <serviceName>]\n"},
+		{"clear ns config", "clear ns config <level> [-force]\n"},
+		{"whoami", "whoami\n    Name of the user\n"},
+	} {
+		text, err := Help(row.head)
+		if err != nil || !strings.HasPrefix(text, row.want) {
+			t.Errorf("%s: %q, %v; want it to begin with %q", row.head, text, err, row.want)
+		}
+	}
+	if text, err := Help("add lb"); text != "" || err != nil {
+		t.Errorf("half a command gives %q, %v", text, err)
+	}
+	if _, err := Help("frob"); err == nil {
+		t.Error("frob has help")
+	}
+}
+
+// TestCompletionIsFast: with 10,000 services a key press stays far below what a person notices.
+func TestCompletionIsFast(t *testing.T) {
+	c := schema.New()
+	for i := range 10000 {
+		s := schema.Of[schema.Service]().Fresh().(*schema.Service)
+		s.Name = fmt.Sprintf("service-%05d", i)
+		schema.Put(c, s)
+	}
+	best := time.Hour
+	for range 5 {
+		start := time.Now()
+		if list, _ := Complete("show service service-0999", c); len(list) != 10 {
+			t.Fatalf("%d candidates, want 10", len(list))
+		}
+		best = min(best, time.Since(start))
+	}
+	if best > 200*time.Millisecond {
+		t.Errorf("completing among 10,000 names takes %v", best)
+	}
+	t.Logf("%v", best)
+}
+
+func BenchmarkComplete10k(b *testing.B) {
+	c := schema.New()
+	for i := range 10000 {
+		s := schema.Of[schema.Service]().Fresh().(*schema.Service)
+		s.Name = fmt.Sprintf("service-%05d", i)
+		schema.Put(c, s)
+	}
+	for b.Loop() {
+		Complete("show service service-0999", c)
+	}
+}

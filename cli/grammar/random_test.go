@@ -1,0 +1,165 @@
+package grammar
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/vendor-config/schema"
+)
+
+// randomText is a text that may need quotes and escapes.
+func randomText(r *rand.Rand, most int) string {
+	pieces := []string{"a", "b", "7", " ", "  ", `"`, `'`, `\`, "#", "-", "(", ")", "q/", "é", "東", "|", ";", "*", "[1-3]", "\\n", "_", ".", "%"}
+	var b strings.Builder
+	for range r.IntN(8) {
+		if p := pieces[r.IntN(len(pieces))]; b.Len()+len(p) <= most {
+			b.WriteString(p)
+		}
+	}
+	return b.String()
+}
+
+// randomValue is a value of the field's type that may or may not be accepted.
+func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
+	switch {
+	case f.Ref != "" && c.Len(schema.Find(f.Ref)) > 0:
+		o := schema.Find(f.Ref)
+		rows := c.Rows(o)
+		return o.Keys()[0].Text(reflect.ValueOf(rows[r.IntN(len(rows))]).Elem())
+	case len(f.Enum) > 0:
+		return f.Enum[r.IntN(len(f.Enum))]
+	case f.Syntax == "name":
+		names := []string{"a", "web1", "x y", "7up", "_q", "n#1", "q=1=", "10.0.0.7", "a:b@c", "q.x.", "exit", "ON"}
+		return names[r.IntN(len(names))] + []string{"", "0", "-z"}[r.IntN(3)]
+	case f.Syntax == "codes":
+		return []string{"200", "200 300-302", "404-499"}[r.IntN(3)]
+	case f.Syntax == "request":
+		return []string{"HEAD /", "GET /a?b=c", `GET /"q'\x`}[r.IntN(3)]
+	case f.Syntax == "ifnum":
+		return fmt.Sprintf("1/%d", 1+r.IntN(4))
+	case strings.Contains(strings.ToLower(f.CLI), "netmask"):
+		return []string{"255.255.255.255", "255.255.255.0", "255.255.0.0", "0.0.0.0"}[r.IntN(4)]
+	case f.CLI == "network":
+		return []string{"0.0.0.0", "10.9.0.0", "10.9.8.0"}[r.IntN(3)]
+	case f.Type == reflect.TypeFor[schema.NSIP]().Field(0).Type:
+		return fmt.Sprintf("10.%d.0.%d", r.IntN(3), 1+r.IntN(6))
+	case f.Type.Kind() == reflect.String:
+		return randomText(r, 30)
+	}
+	lo, hi := f.Bounds()
+	return fmt.Sprint(lo + r.Uint64N(min(hi-lo+1, 30)))
+}
+
+// randomConfig puts rows with random fields, as far as the rules accept them.
+func randomConfig(r *rand.Rand) *schema.Config {
+	c := schema.New()
+	for _, o := range schema.Objects() {
+		if !o.Rows {
+			continue
+		}
+		for range r.IntN(6) {
+			row := o.Fresh()
+			v := reflect.ValueOf(row).Elem()
+			ok := true
+			for _, f := range o.Fields {
+				if f.Key > 0 || f.Required || r.IntN(2) == 0 {
+					ok = f.Set(v, randomValue(r, f, c)) == nil && ok
+				}
+			}
+			if n := c.Clone(); ok && put(n, o, row) == nil {
+				c = n
+			}
+		}
+	}
+	return c
+}
+
+// TestWrittenConfigurationsReadBack: whatever a configuration holds, its lines give it again.
+func TestWrittenConfigurationsReadBack(t *testing.T) {
+	rows := map[string]int{}
+	for seed := range uint64(1500) {
+		c := randomConfig(rand.New(rand.NewPCG(seed, 2)))
+		for _, o := range schema.Objects() {
+			rows[o.YANG] += c.Len(o)
+		}
+		if err := Check(c); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, strings.Join(Lines(c), "\n"))
+		}
+		readBack(t, c)
+	}
+	for _, o := range schema.Objects() {
+		if o.Rows && rows[o.YANG] < 100 {
+			t.Errorf("only %d rows of %s were tried", rows[o.YANG], o.YANG)
+		}
+	}
+}
+
+// TestRandomOperations: after any sequence of commands, accepted or refused, the configuration is sound, a refused one
+// has changed nothing, and the result can be written and read.
+func TestRandomOperations(t *testing.T) {
+	verbs := []string{"add", "add", "add", "set", "unset", "rm", "bind", "bind", "unbind", "enable", "disable"}
+	accepted := map[string]int{}
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		c := configOf(t, labLines...)
+		for range 60 {
+			line := randomCommand(r, verbs[r.IntN(len(verbs))], c)
+			if line == "" {
+				continue
+			}
+			before := Lines(c)
+			after, err := do(c, line)
+			if !slices.Equal(before, Lines(c)) {
+				t.Fatalf("seed %d: %s wrote into the version before", seed, line)
+			}
+			if err != nil {
+				continue
+			}
+			accepted[strings.Fields(line)[0]]++
+			if err := Check(after); err != nil {
+				t.Fatalf("seed %d: %s was accepted and then: %v", seed, line, err)
+			}
+			c = after
+		}
+		readBack(t, c)
+	}
+	for _, v := range verbs {
+		if accepted[v] < 20 {
+			t.Errorf("only %d commands with %s were accepted", accepted[v], v)
+		}
+	}
+}
+
+func randomCommand(r *rand.Rand, verb string, c *schema.Config) string {
+	var able []*schema.Object
+	for _, o := range schema.Objects() {
+		if o.Rows && o.Has(verb) {
+			able = append(able, o)
+		}
+	}
+	o := able[r.IntN(len(able))]
+	f := formOf(verb, []*schema.Object{o})
+	words := []string{verb, o.Name()}
+	rows := c.Rows(o)
+	for _, p := range f.pos {
+		v := randomValue(r, p, c)
+		if p.Key > 0 && verb != "add" && verb != "bind" && len(rows) > 0 {
+			v = p.Text(reflect.ValueOf(rows[r.IntN(len(rows))]).Elem())
+		}
+		words = append(words, Quote(v))
+	}
+	for _, k := range f.keywords() {
+		if k.field.Key == 0 && r.IntN(4) > 0 {
+			continue
+		}
+		words = append(words, "-"+k.field.CLI)
+		if verb != "unset" {
+			words = append(words, Quote(randomValue(r, k.field, c)))
+		}
+	}
+	return strings.Join(words, " ")
+}

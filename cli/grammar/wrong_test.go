@@ -1,0 +1,210 @@
+package grammar
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/vendor-config/schema"
+)
+
+// wrong are commands that are refused, given the lab's configuration: the whole error, and the word at fault that it names.
+var wrong = []struct{ line, fault, want string }{
+	{"frobnicate", "frobnicate", "No such command [frobnicate]"},
+	{"s", "s", "Ambiguous command [s]: it may be save, set, show, stat"},
+	{"add", "add", "Incomplete command [add]: next is one of vlan ns server service lb route"},
+	{"add lb", "lb", "Incomplete command [add lb]: next is one of vserver monitor"},
+	{"add lb vsrv v HTTP", "vsrv", "No such command [vsrv]"},
+	{"add serv x", "serv", "Ambiguous command [serv]: it may be server, service"},
+	{"bind server s1", "server", "No such command [bind server]: server takes the verbs add set unset rm enable disable show"},
+	{"add cs vserver c HTTP 10.1.0.60 80", "cs vserver", "Feature not supported in this release [cs vserver]"},
+	{"add serviceGroup g HTTP", "serviceGroup", "Feature not supported in this release [serviceGroup]"},
+	{"rename server s1 s9", "rename", "Feature not supported in this release [rename]"},
+	{"add server", "name", "Required argument missing [name, IPAddress]"},
+	{"add server s9", "IPAddress", "Required argument missing [IPAddress]"},
+	{"add server s9 10.2.0.999", "10.2.0.999", "Invalid IP address [IPAddress, 10.2.0.999]"},
+	{"add server s9 fe80::1", "fe80::1", "Invalid IP address [IPAddress, fe80::1]"},
+	{"add server s9 127.0.0.1", "127.0.0.1", "Invalid IP address [IPAddress, 127.0.0.1]: it is not an address of a host"},
+	{"add server s9 10.2.0.5", "10.2.0.5", "Invalid argument [IPAddress, 10.2.0.5]: it is a SNIP of this appliance"},
+	{"add server s1 10.2.0.99", "s1", "Resource already exists [server, s1]"},
+	{"add server s9 10.2.0.11", "10.2.0.11", "Server already exists [10.2.0.11]: it is server s1"},
+	{"add server -x 10.2.0.99", "-x", "No such argument [-x]"},
+	{"add server \"-x\" 10.2.0.99", "-x", "Invalid value [name, -x]: a name begins with a letter, digit or _ and goes on with letters, digits and _ # . space : @ = -"},
+	{"add server \"a\\tb\" 10.2.0.99", "name", "Invalid value [name, a b]: the text has a control character"},
+	{"add server s9 10.2.0.99 extra", "extra", "No such argument [extra]"},
+	{"add server s9 10.2.0.99 -state UPSIDEDOWN", "UPSIDEDOWN", "Invalid value [state, UPSIDEDOWN]: it is one of ENABLED DISABLED"},
+	{"add server s9 10.2.0.99 -comment", "comment", "Required argument missing [comment]"},
+	{"add server s9 10.2.0.99 -comment -state ENABLED", "comment", "Required argument missing [comment]: -comment wants a value; quote one that begins with -"},
+	{"add server s9 10.2.0.99 -comment a -comment b", "comment", "Invalid argument [-comment]: it is given twice"},
+	{"add server s9 10.2.0.99 -comment \"open", "open", "Invalid syntax [\"open]: the quote is not closed"},
+	{"add server " + strings.Repeat("n", 128) + " 10.2.0.99", "name", "String length exceeds maximum [name, 127]"},
+	{"rm server s1", "s1", "Resource is in use [s1]: service web1 is on it"},
+	{"rm server nobody", "nobody", "No such resource [server, nobody]"},
+	{"rm server s1 -comment", "-comment", "No such argument [-comment]"},
+	{"set server s1", "-argument", "Required argument missing [-argument]: give at least one argument to set"},
+	{"set server s1 -state DISABLED", "-state", "No such argument [-state]"},
+	{"add service web1 s1 HTTP 81", "web1", "Resource already exists [service, web1]"},
+	{"add service w9 s1 TCP 80", "s1:80", "Resource already exists [s1:80, TCP]: it is service web1"},
+	{"add service w9 nobody HTTP 80", "nobody", "No such resource [serverName, nobody]"},
+	{"add service w9 10.2.0.99 SSL 443", "SSL", "Feature not supported in this release [serviceType, SSL]"},
+	{"add service w9 10.2.0.99 HTTP 65536", "65536", "Argument value out of range [port, 0, 65535]: 65536 was given"},
+	{"add service w9 10.2.0.99 HTTP http", "http", "Expected a positive integer argument [port, http]"},
+	{"add service w9 10.2.0.99 HTTP -80", "-80", "No such argument [-80]"},
+	{"add service w9 10.2.0.99 HTTP", "port", "Required argument missing [port]"},
+	{"add service w9 10.2.0.99 HTTP 80 -usip MAYBE", "MAYBE", "Invalid value [usip, MAYBE]: it is one of YES NO"},
+	{"add service w9 10.2.0.99 HTTP 80 -CKA YES", "CKA", "Feature not supported in this release [CKA, YES]"},
+	{"add service w9 10.2.0.99 HTTP 80 -maxClient 10", "maxClient", "Feature not supported in this release [maxClient, 10]"},
+	{"add service w9 10.2.0.99 HTTP 80 -tcpProfileName p", "tcpProfileName", "Feature not supported in this release [tcpProfileName]"},
+	{"add service w9 10.2.0.99 HTTP 80 -cltTimeout 31536001", "31536001", "Argument value out of range [cltTimeout, 0, 31536000]: 31536001 was given"},
+	{"add service w9 10.2.0.99 HTTP 80 -c 1", "-c", "Ambiguous argument [-c]: it may be -CKA, -CMP, -CustomServerID, -cacheType, -cacheable, -cip, -clearTextPort, -cltTimeout, -comment"},
+	{"bind service web1 -monitorName none", "none", "No such resource [monitorName, none]"},
+	{"bind service web1", "-monitorName", "Required argument missing [-monitorName]"},
+	{"bind service all -monitorName m-http", "destPort", "Argument pre-requisite missing [destPort]: service all has no port of its own, so the monitor must name one"},
+	{"unbind service web1 -monitorName tcp", "tcp", "No such resource [monitorName, tcp]: it is not bound to web1"},
+	{"add lb vserver vip TCP 10.1.0.61 80", "vip", "Resource already exists [vserver, vip]"},
+	{"add lb vserver v9 TCP 10.1.0.50 80", "10.1.0.50:80", "Resource already exists [10.1.0.50:80, TCP]: it is lb vserver vip"},
+	{"add lb vserver v9 TCP 10.1.0.61", "port", "Required argument missing [port]"},
+	{"add lb vserver v9 TCP 10.1.0.5 80", "10.1.0.5", "Operation not permitted [10.1.0.5]: it is a SNIP; give the vserver an address of its own"},
+	{"add lb vserver v9 TCP 0.0.0.0 80", "0.0.0.0", "Invalid IP address [IPAddress, 0.0.0.0]: a VIP is an address of a host; 0.0.0.0 0 is a vserver that is not addressed"},
+	{"add lb vserver v9 ANY * *", "*", "Feature not supported in this release [IPAddress, *]"},
+	{"add lb vserver v9 T 10.1.0.61 80", "T", "Invalid value [serviceType, T]: it may be TCP, TFTP"},
+	{"add lb vserver v9 TCP 10.1.0.61 80 -lbMethod LEASTPACKETS", "LEASTPACKETS", "Feature not supported in this release [lbMethod, LEASTPACKETS]"},
+	{"add lb vserver v9 TCP 10.1.0.61 80 -lbMethod BESTONE", "BESTONE", "Invalid value [lbMethod, BESTONE]: it is one of ROUNDROBIN LEASTCONNECTION"},
+	{"add lb vserver v9 TCP 10.1.0.61 80 -sessionless ENABLED", "sessionless", "Feature not supported in this release [sessionless, ENABLED]"},
+	{"bind lb vserver vip echo1", "echo1", "Invalid argument [echo1]: the service is UDP and the vserver HTTP"},
+	{"bind lb vserver vip web1", "vip web1", "Resource already exists [vserver, vip web1]"},
+	{"bind lb vserver nobody web1", "nobody", "No such resource [vserver, nobody]"},
+	{"bind lb vserver vip nobody", "nobody", "No such resource [serviceName, nobody]"},
+	{"bind lb vserver vip web1 -weight 101", "101", "Argument value out of range [weight, 1, 100]: 101 was given"},
+	{"unbind lb vserver vip echo1", "echo1", "No such resource [serviceName, echo1]: it is not bound to vip"},
+	{"unbind lb vserver nobody echo1", "nobody", "No such resource [vserver, nobody]"},
+	{"set lb vserver vip -weight 5", "serviceName", "Required argument missing [serviceName]"},
+	{"set lb vserver vip -weight 5 echo1", "echo1", "No such resource [serviceName, echo1]: it is not bound to vip"},
+	{"set lb vserver vip -serviceType TCP", "-serviceType", "No such argument [-serviceType]"},
+	{"rm lb vserver", "name", "Required argument missing [name]"},
+	{"disable lb vserver nobody", "nobody", "No such resource [vserver, nobody]"},
+	{"add ns ip 10.1.0.70", "netmask", "Required argument missing [netmask]"},
+	{"add ns ip 10.1.0.70 255.0.255.0", "255.0.255.0", "Invalid value [netmask, 255.0.255.0]: a mask is ones and then zeros, e.g. 255.255.255.0"},
+	{"add ns ip 10.1.0.255 255.255.255.0", "10.1.0.255", "Invalid IP address [IPAddress, 10.1.0.255]: with the mask 255.255.255.0 it is the network or broadcast address"},
+	{"add ns ip 10.1.0.5 255.255.255.0", "10.1.0.5", "Resource already exists [IPAddress, 10.1.0.5]"},
+	{"add ns ip 10.2.0.11 255.255.255.0", "10.2.0.11", "Resource already exists [10.2.0.11]: it is the address of server s1"},
+	{"add lb vserver v9 TCP 10.2.0.11 80", "10.2.0.11", "Resource already exists [10.2.0.11]: it is the address of server s1"},
+	{"add ns ip 10.1.0.1 255.255.255.0", "10.1.0.1", "Resource already exists [10.1.0.1]: it is the gateway of route 0.0.0.0 0.0.0.0 10.1.0.1"},
+	{"add ns ip 224.0.0.5 255.255.255.0", "224.0.0.5", "Invalid IP address [IPAddress, 224.0.0.5]: it is not an address of a host"},
+	{"add ns ip 10.1.0.70 255.255.255.0 -type CLIP", "CLIP", "Feature not supported in this release [type, CLIP]"},
+	{"add ns ip 10.1.0.[9-3] 255.255.255.0", "10.1.0.[9-3]", "Invalid value [10.1.0.[9-3]]: a range goes up and has at most 256 members"},
+	{"rm ns ip 10.1.0.50", "10.1.0.50", "Resource is in use [10.1.0.50]: lb vserver vip is on it"},
+	{"rm ns ip 10.2.0.5", "10.2.0.5", "Resource is in use [10.2.0.5]: it is bound to vlan 2"},
+	{"rm ns ip 10.1.0.5", "10.1.0.5", "Resource is in use [10.1.0.5]: the gateway of route 0.0.0.0 0.0.0.0 10.1.0.1 is on its subnet"},
+	{"disable ns ip 10.1.0.5", "10.1.0.5", "Operation not permitted [10.1.0.5]: only a VIP can be disabled, and it is a SNIP"},
+	{"set ns ip 10.1.0.50 -vServer DISABLED", "10.1.0.50", "Resource is in use [10.1.0.50]: lb vserver vip is on it"},
+	{"add route 10.9.0.0 255.255.0.0 10.8.0.1", "10.8.0.1", "The gateway is not directly reachable [10.8.0.1]: add a SNIP on its subnet first"},
+	{"add route 10.9.0.1 255.255.0.0 10.1.0.1", "10.9.0.1", "Invalid value [network, 10.9.0.1]: with the mask 255.255.0.0 the network is 10.9.0.0"},
+	{"add route 10.9.0.0 255.255.0.0 10.1.0.5", "10.1.0.5", "Invalid argument [gateway, 10.1.0.5]: it is an address of this appliance"},
+	{"add route 10.9.0.0 255.255.0.0 10.1.0.1 -distance 256", "256", "Argument value out of range [distance, 0, 255]: 256 was given"},
+	{"rm route 10.9.0.0 255.255.0.0 10.1.0.1", "10.9.0.0", "No such resource [network, 10.9.0.0 255.255.0.0 10.1.0.1]"},
+	{"add vlan 4095", "4095", "Argument value out of range [id, 2, 4094]: 4095 was given"},
+	{"bind vlan 2", "-ifnum", "Required argument missing [-ifnum, -IPAddress]"},
+	{"bind vlan 3 -ifnum 1/1", "3", "No such resource [id, 3]"},
+	{"bind vlan 2 -ifnum eth0", "eth0", "Invalid value [ifnum, eth0]: a port is named like 1/1"},
+	{"bind vlan 2 -IPAddress 10.1.0.5 255.255.0.0", "255.255.0.0", "Invalid argument [netmask, 255.255.0.0]: ns ip 10.1.0.5 has the mask 255.255.255.0"},
+	{"bind vlan 2 -IPAddress 10.7.7.7 255.255.0.0", "10.7.7.7", "No such resource [IPAddress, 10.7.7.7]"},
+	{"bind vlan 2 -ifnum 1/3 -tagged", "tagged", "Feature not supported in this release [tagged]"},
+	{"add lb monitor m9 DNS", "DNS", "Feature not supported in this release [type, DNS]"},
+	{"add lb monitor tcp-default TCP", "tcp-default", "Resource already exists [monitorName, tcp-default]"},
+	{"add lb monitor m9 TCP -interval 2", "resptimeout", "Invalid argument [resptimeout, 2 SEC]: it must be less than the interval of 2 SEC"},
+	{"add lb monitor m9 TCP -interval 2 HOURS", "HOURS", "Invalid value [intervalUnit, HOURS]: it is one of SEC MSEC MIN"},
+	{"add lb monitor m9 TCP -httpRequest \"GET /\"", "httpRequest", "Argument pre-requisite missing [httpRequest]: it is for monitors of type HTTP"},
+	{"add lb monitor m9 HTTP -respCode 200 20", "20", "Invalid value [respCode, 20]: status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"},
+	{"add lb monitor m9 HTTP -httpRequest get", "get", "Invalid value [httpRequest, get]: a request is a method and a path, e.g. \"HEAD /\""},
+	{"rm lb monitor tcp-default TCP", "tcp-default", "Operation not permitted [tcp-default]: the monitor is built in and cannot be changed; add one of your own"},
+	{"set lb monitor m-http TCP -retries 2", "TCP", "Invalid argument [type, TCP]: it is HTTP and cannot be changed"},
+	{"unset lb monitor m-tcp -destPort", "destPort", "Argument pre-requisite missing [destPort]: service all has no port of its own, so the monitor must name one"},
+	{"rm lb monitor m-http HTTP", "m-http", "Resource is in use [m-http]: it is bound to service web1"},
+	{"enable ns feature LB SSL", "SSL", "Feature not supported in this release [feature, SSL]"},
+	{"clear ns config everything", "everything", "Invalid value [level, everything]: it is one of basic extended full"},
+	{"set cli mode -page MAYBE", "MAYBE", "Invalid value [page, MAYBE]: it is one of ON OFF"},
+	{"disable service web1 30", "30", "No such argument [30]"},
+}
+
+func TestWrongCommands(t *testing.T) {
+	base := configOf(t, labLines...)
+	before := Lines(base)
+	if len(wrong) < 50 {
+		t.Fatalf("%d rows", len(wrong))
+	}
+	for _, row := range wrong {
+		after, err := do(base, row.line)
+		switch {
+		case err == nil:
+			t.Errorf("%s: accepted", row.line)
+			continue
+		case err.Error() != row.want:
+			t.Errorf("%s:\ngot  %s\nwant %s", row.line, err, row.want)
+		case !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(row.fault)):
+			t.Errorf("%s: %q does not name %q", row.line, err, row.fault)
+		}
+		if after != base || !slices.Equal(before, Lines(base)) {
+			t.Fatalf("%s: changed the configuration", row.line)
+		}
+	}
+}
+
+// TestManyNamesAllOrNothing: a line that names several rows changes none of them when one is wrong.
+func TestManyNamesAllOrNothing(t *testing.T) {
+	base := configOf(t, labLines...)
+	if after, err := do(base, "rm service web1 web2 nobody"); err == nil || after != base {
+		t.Errorf("err %v", err)
+	}
+}
+
+func TestCheckFindsWhatOperationsRefuse(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		spoil func(c *schema.Config)
+		want  string
+	}{
+		{"service without server", func(c *schema.Config) { c.Delete(schema.Of[schema.Server](), "s1") }, "service web1: No such resource [serverName, s1]"},
+		{"binding without service", func(c *schema.Config) { c.Delete(schema.Of[schema.Service](), "web2") }, "lb vserver vip web2: No such resource [serviceName, web2]"},
+		{"VIP missing", func(c *schema.Config) { c.Delete(schema.Of[schema.NSIP](), "10.1.0.50") }, "lb vserver vip: No such resource [IPAddress, 10.1.0.50]: no ns ip has the address"},
+		{"SNIP of gateway missing", func(c *schema.Config) { c.Delete(schema.Of[schema.NSIP](), "10.1.0.5") }, "route 0.0.0.0 0.0.0.0 10.1.0.1: The gateway is not directly reachable [10.1.0.1]: add a SNIP on its subnet first"},
+		{"two servers with one address", func(c *schema.Config) {
+			s := *schema.Get[schema.Server](c, "s1")
+			s.Name = "twin"
+			schema.Put(c, &s)
+		}, "server twin: Server already exists [10.2.0.11]: it is server s1"},
+		{"two vservers on one address and port", func(c *schema.Config) {
+			v := *schema.Get[schema.LBVserver](c, "vip")
+			v.Name, v.ServiceType = "twin", "TCP"
+			schema.Put(c, &v)
+		}, "lb vserver twin: Resource already exists [10.1.0.50:80, TCP]: it is lb vserver vip"},
+		{"port in two VLANs", func(c *schema.Config) {
+			schema.Put(c, &schema.VLAN{ID: 3})
+			schema.Put(c, &schema.VLANInterface{ID: 3, Ifnum: "1/2"})
+		}, "vlan 3 1/2: Resource already exists [ifnum, 1/2]: the port is in vlan 2"},
+		{"address in two VLANs", func(c *schema.Config) {
+			schema.Put(c, &schema.VLAN{ID: 3})
+			b := *schema.All[schema.VLANIP](c)[0]
+			b.ID = 3
+			schema.Put(c, &b)
+		}, "vlan 3 10.2.0.5: Resource already exists [IPAddress, 10.2.0.5]: it is bound to vlan 2"},
+		{"two NSIPs", func(c *schema.Config) {
+			for _, a := range []string{"10.1.0.5", "10.2.0.5"} {
+				ip := *schema.Get[schema.NSIP](c, a)
+				ip.Type = "NSIP"
+				schema.Put(c, &ip)
+			}
+		}, "ns ip 10.2.0.5: Resource already exists [type, NSIP]: the NSIP is 10.1.0.5"},
+		{"required field missing", func(c *schema.Config) { schema.Put(c, &schema.Server{Name: "x"}) }, "server x: Required argument missing [IPAddress]"},
+		{"type mismatch", func(c *schema.Config) {
+			schema.Put(c, &schema.LBVserverService{Vserver: "vip", Service: "echo1", Weight: 1})
+		},
+			"lb vserver vip echo1: Invalid argument [echo1]: the service is UDP and the vserver HTTP"},
+	} {
+		c := configOf(t, labLines...)
+		row.spoil(c)
+		if err := Check(c); err == nil || err.Error() != row.want {
+			t.Errorf("%s:\ngot  %v\nwant %s", row.name, err, row.want)
+		}
+	}
+}
