@@ -40,6 +40,7 @@ type Host struct {
 	plan     *compile.HostPlan // last applied; nil before the first
 	silenced map[string]int    // interface index by device, when its ingress was silenced
 	faults   []string
+	watching chan struct{} // closed when Watch has ended; nil before it began
 }
 
 // Open prepares a host for the ports. Nothing is changed before Apply.
@@ -67,9 +68,15 @@ func Open(ports []compile.Port, log *slog.Logger) (*Host, error) {
 	return h, nil
 }
 
-// Close ends a Watch and frees the sockets. Taps, addresses and routes stay: forwarding goes on without management.
+// Close ends a Watch, waits for it and frees the sockets; it must not be called from one of News. Taps, addresses and routes stay: forwarding goes on without management.
 func (h *Host) Close() {
 	h.deafen()
+	h.mu.Lock()
+	watching := h.watching
+	h.mu.Unlock()
+	if watching != nil {
+		<-watching
+	}
 	h.nl.Close()
 }
 

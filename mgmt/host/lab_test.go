@@ -247,8 +247,9 @@ func (l *lab) connect(device, twin string) {
 	l.t.Cleanup(func() { kernel.Close(); nic.Close(); ends.Wait() })
 }
 
-// ping sends an ICMP echo request from the peer and counts the replies within d.
-func (l *lab) ping(to string, d time.Duration) int {
+// ping sends an ICMP echo request from the peer and counts the replies: it waits for the number expected, and then a
+// little for more.
+func (l *lab) ping(to string, expected int) int {
 	l.t.Helper()
 	replies := 0
 	var failed error
@@ -259,13 +260,17 @@ func (l *lab) ping(to string, d time.Duration) int {
 			return
 		}
 		defer c.Close()
-		c.SetDeadline(time.Now().Add(d))
+		const more = 200 * time.Millisecond
+		c.SetDeadline(time.Now().Add(5 * time.Second))
 		// Type 8, identifier 0x5350, sequence 1; the checksum is over these 8 bytes.
 		if _, failed = c.WriteTo([]byte{8, 0, 0xa4, 0xae, 0x53, 0x50, 0, 1}, &net.IPAddr{IP: net.ParseIP(to)}); failed != nil {
 			return
 		}
 		b := make([]byte, 1500)
 		for {
+			if replies == expected {
+				c.SetDeadline(time.Now().Add(more))
+			}
 			n, _, err := c.ReadFrom(b)
 			if err != nil {
 				return

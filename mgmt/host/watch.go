@@ -54,6 +54,14 @@ type watcher struct {
 // Watch tells news until ctx ends or the host is closed. It also keeps the neighbors that the dataplane may be using
 // alive, and takes those that do not answer out of the kernel's table. A host is watched once.
 func (h *Host) Watch(ctx context.Context, news News) error {
+	h.mu.Lock()
+	if h.watching != nil || h.deaf.Load() {
+		h.mu.Unlock()
+		return errors.New("the kernel's side of the ports is watched already, or closed")
+	}
+	h.watching = make(chan struct{})
+	h.mu.Unlock()
+	defer close(h.watching)
 	w := &watcher{h: h, news: news, known: neighbors{}, resync: true}
 	events := make(chan event, 1024)
 	go h.receive(events)

@@ -77,7 +77,8 @@ type Prober struct {
 type key struct{ service, monitor string }
 
 // New starts a prober without probes. report is called from one goroutine, never twice at once: at once when a verdict
-// has changed (but 10 ms after the report before), otherwise once a second with all results since. While it runs, results gather and probes go on.
+// has changed (but 10 ms after the report before), otherwise once a second with all results since. While it runs,
+// results gather and probes go on.
 func New(report func([]Report), o Options) *Prober {
 	p := &Prober{
 		report: report, checks: o.Checks, limit: o.InFlight,
