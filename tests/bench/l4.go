@@ -1,0 +1,355 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"strings"
+	"time"
+
+	"github.com/yerden/go-dpdk/eal"
+
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port"
+	"sluice/dataplane/port/asm"
+)
+
+type l4Options struct {
+	smoke   bool
+	rounds  int
+	out     string // folder
+	profile string // file
+}
+
+// Samples: so many passes each, of which the median counts.
+const (
+	passesHit  = 24
+	passesOpen = 4
+	peerSpan   = 200 * time.Millisecond
+)
+
+var flowCounts = []int{1, 10_000, 1_000_000}
+
+// notBuilt are workloads of the bench's contract that later steps bring.
+var notBuilt = []string{"nat6-hit", "dsr-hit", "ipip-hit", "sessionless", "pbr-1000", "nat4-hit-10k-vservers", "persistence-hit", "syn-flood",
+	"nat4-hit-vs-floor", "workers-2", "nat4-vs-nft"}
+
+// run4 is one run of the bench.
+type run4 struct {
+	o        l4Options
+	hz       uint64
+	fifo     bool
+	peer     *testpmd
+	rings    *port.Rings
+	bares    []*bare
+	subjects []*subject
+	ref      *series // testpmd 5tswap
+	mac      *series // testpmd macswap
+	bare     []*series
+	hit      []*series
+	open     []*series
+	allocs   []string // complaints
+}
+
+// l4 measures what the worker takes for a packet, beside testpmd.
+func l4(o l4Options) error {
+	if o.rounds <= 0 {
+		o.rounds = 21
+		if o.smoke {
+			o.rounds = 2
+		}
+	}
+	cpu, other, err := cpus()
+	if err != nil {
+		return err
+	}
+	// Three flow tables of 256 MiB, and DPDK's memory here and in testpmd.
+	const dpdkMB = 64
+	need := len(flowCounts)*258 + 2*dpdkMB
+	huge := freeHuge() >= need
+	s := port.EALSettings{Lcores: []int{cpu}, MemoryMB: dpdkMB, Huge: huge, FilePrefix: fmt.Sprintf("sluice-bench-%d", os.Getpid())}
+	if err := port.StartEAL(&s); err != nil {
+		return err
+	}
+	r := &run4{o: o, hz: asm.CyclesPerSecond(200 * time.Millisecond), ref: &series{workload: reference}, mac: &series{workload: "testpmd-macswap"}}
+	r.fifo = fifoAllowed(cpu != other)
+	r.banner(cpu, huge, need)
+	if r.peer, err = startTestpmd(cpu, other, huge, r.fifo); err != nil {
+		fmt.Println(err)
+	} else {
+		defer r.peer.close()
+	}
+	var result error
+	if err := eal.ExecOnMain(func(*eal.LcoreCtx) { result = r.all() }); err != nil {
+		return err
+	}
+	return result
+}
+
+// fifoAllowed tries it on a thread that ends with the try. On a single CPU everything else would starve.
+func fifoAllowed(twoCPUs bool) bool {
+	if !twoCPUs {
+		return false
+	}
+	ok := make(chan bool)
+	go func() {
+		runtime.LockOSThread()
+		ok <- realtime(true) == nil
+	}()
+	return <-ok
+}
+
+func (r *run4) banner(cpu int, huge bool, need int) {
+	pages := "2 MiB pages"
+	if !huge {
+		pages = fmt.Sprintf("4 KiB pages (fewer than %d MiB of free hugepages: sysctl vm.nr_hugepages=%d)", need, need/2)
+	}
+	sched := "real-time (chrt -f 10) while measuring"
+	if !r.fifo {
+		sched = "ordinary scheduling: samples may hold other programs' time"
+	}
+	fmt.Printf("l4: %d rounds on CPU %d, %s, %s\n", r.o.rounds, cpu, pages, sched)
+	fmt.Printf("    TSC %.3f GHz, %s, GOAMD64=%s, frames of %d bytes, 7 of 8 TCP, bursts of %d, flow table of 4 Mi slots\n",
+		float64(r.hz)/1e9, runtime.Version(), goamd64(), frameLen, burst)
+}
+
+func goamd64() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "GOAMD64" {
+				return s.Value
+			}
+		}
+	}
+	return "unknown"
+}
+
+// all runs on the lcore.
+func (r *run4) all() error {
+	// As the dataplane does: no collection while packets are under way.
+	debug.SetGCPercent(-1)
+	if err := r.prepare(); err != nil {
+		return err
+	}
+	start := time.Now()
+	for range r.o.rounds {
+		if err := r.round(); err != nil {
+			return err
+		}
+	}
+	if err := r.countAllocs(); err != nil {
+		return err
+	}
+	fmt.Printf("    measured in %.0f s\n\n", time.Since(start).Seconds())
+	if r.o.profile != "" {
+		if err := r.writeProfile(); err != nil {
+			return err
+		}
+	}
+	if err := r.cleanup(); err != nil {
+		return err
+	}
+	return r.report()
+}
+
+func (r *run4) prepare() (err error) {
+	if r.rings, err = port.NewRings("bench", lanes, ringSize, 1<<14-1); err != nil {
+		return err
+	}
+	for _, n := range flowCounts {
+		b, err := newBare(n, r.rings)
+		if err != nil {
+			return err
+		}
+		start := time.Now()
+		s, err := newSubject(n, r.rings, r.hz, true)
+		if err != nil {
+			return fmt.Errorf("%d flows: %w", n, err)
+		}
+		fmt.Printf("    %d flows opened in %.1f s\n", n, time.Since(start).Seconds())
+		r.bares, r.subjects = append(r.bares, b), append(r.subjects, s)
+		r.bare = append(r.bare, &series{workload: "bare", flows: n})
+		r.hit = append(r.hit, &series{workload: "nat4-hit", flows: n})
+		r.open = append(r.open, &series{workload: "new-flow", flows: n})
+	}
+	runtime.GC()
+	return nil
+}
+
+// round takes one sample of everything.
+func (r *run4) round() error {
+	if err := r.samplePeer(r.ref, "5tswap"); err != nil {
+		return err
+	}
+	for i, b := range r.bares {
+		if err := r.sample(r.bare[i], passesHit, b.pass, b.check); err != nil {
+			return err
+		}
+	}
+	for i, s := range r.subjects {
+		if err := r.counted(s, packet.ForwardFlow, passesHit, func() error {
+			return r.sample(r.hit[i], passesHit, s.hit, s.checkHits)
+		}); err != nil {
+			return err
+		}
+	}
+	for i, s := range r.subjects {
+		if err := r.counted(s, packet.ForwardNewFlow, passesOpen, func() error {
+			return r.sample(r.open[i], passesOpen, s.open, s.checkOpened)
+		}); err != nil {
+			return err
+		}
+		if err := s.forget(); err != nil {
+			return err
+		}
+	}
+	return r.samplePeer(r.mac, "macswap")
+}
+
+func (r *run4) samplePeer(s *series, mode string) error {
+	if r.peer == nil {
+		return nil
+	}
+	v, err := r.peer.sample(mode, peerSpan)
+	if err != nil {
+		return err
+	}
+	s.samples = append(s.samples, v)
+	return nil
+}
+
+// sample takes the median of some passes, checks what the last one sent and adds it to s.
+func (r *run4) sample(s *series, passes int, pass func() (uint64, error), check func() error) error {
+	v := make([]float64, passes)
+	if r.fifo {
+		if err := realtime(true); err != nil {
+			return err
+		}
+		defer realtime(false)
+	}
+	for i := range v {
+		cycles, err := pass()
+		if err != nil {
+			return fmt.Errorf("%s at %d flows: %w", s.workload, s.flows, err)
+		}
+		v[i] = float64(cycles) / passLen
+	}
+	if err := check(); err != nil {
+		return fmt.Errorf("%s at %d flows forwards wrongly: %w", s.workload, s.flows, err)
+	}
+	s.samples = append(s.samples, median(v))
+	return nil
+}
+
+// counted makes sure that every packet of f was counted for one reason: a hit that is no hit would measure something else.
+func (r *run4) counted(s *subject, why packet.Reason, passes int, f func() error) error {
+	before := s.counted(why)
+	if err := f(); err != nil {
+		return err
+	}
+	if n := s.counted(why) - before; n != uint64(passes)*passLen {
+		return fmt.Errorf("%d of %d packets were counted as %s: %s", n, passes*passLen, why.Name(), s.counters())
+	}
+	return nil
+}
+
+// countAllocs looks for allocations in passes of every kind. The runtime may allocate for itself now and then, so the best of
+// some tries counts.
+func (r *run4) countAllocs() error {
+	for i, s := range r.subjects {
+		for _, c := range []struct {
+			name string
+			pass func() (uint64, error)
+		}{{"bare", r.bares[i].pass}, {"nat4-hit", s.hit}, {"new-flow", s.open}} {
+			least := ^uint64(0)
+			for range 5 {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				if _, err := c.pass(); err != nil {
+					return err
+				}
+				runtime.ReadMemStats(&after)
+				least = min(least, after.Mallocs-before.Mallocs)
+			}
+			if least != 0 {
+				r.allocs = append(r.allocs, fmt.Sprintf("%s at %d flows allocates %d times in %d bursts, 0 are promised", c.name, s.flows, least, passLen/burst))
+			}
+		}
+		if err := s.forget(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeProfile samples the CPU while packets of known flows go round.
+func (r *run4) writeProfile() error {
+	f, err := os.Create(r.o.profile)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	s := r.subjects[len(r.subjects)-1]
+	for start := time.Now(); time.Since(start) < 5*time.Second; {
+		if _, err := s.hit(); err != nil {
+			return err
+		}
+	}
+	pprof.StopCPUProfile()
+	return nil
+}
+
+// cleanup gives everything back: a packet that is missing then has been leaked.
+func (r *run4) cleanup() error {
+	var errs []error
+	for i, s := range r.subjects {
+		errs = append(errs, s.close(), r.bares[i].close())
+	}
+	if free := r.rings.PoolFree(); free != 1<<14-1 {
+		errs = append(errs, fmt.Errorf("%d packet buffers were not given back", 1<<14-1-free))
+	}
+	return errors.Join(errs...)
+}
+
+// report prints and saves the results and returns what is not as promised.
+func (r *run4) report() error {
+	all := []*series{r.ref, r.mac}
+	for _, s := range [][]*series{r.bare, r.hit, r.open} {
+		all = append(all, s...)
+	}
+	print(os.Stdout, all, r.ref.samples, r.hz)
+	fmt.Printf("\nnot built yet, left out: %s\n", strings.Join(notBuilt, " "))
+	name := "l4.json"
+	if r.o.smoke {
+		name = "l4-smoke.json"
+	}
+	file := filepath.Join(r.o.out, name)
+	if err := save(file, rows(all[2:], r.ref.samples)); err != nil {
+		return err
+	}
+	fmt.Println("written:", file)
+	missed := r.allocs
+	if !r.o.smoke {
+		for _, b := range bars {
+			if why := b.check(all, r.ref.samples); why != "" {
+				missed = append(missed, why)
+			}
+		}
+	}
+	if len(missed) > 0 {
+		return errors.New("not as promised: " + strings.Join(missed, "; "))
+	}
+	if r.o.smoke {
+		fmt.Println("every packet was right and nothing was allocated; times are not judged in a smoke run")
+		return nil
+	}
+	fmt.Println("every bar is met; 0 allocations in every kind of burst")
+	return nil
+}
