@@ -143,9 +143,11 @@ func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
 		return schema.Refuse(schema.NoPrereq, "httpRequest").Because("it is for monitors of type HTTP")
 	case m.Type != "HTTP" && m.RespCode != standard.RespCode:
 		return schema.Refuse(schema.NoPrereq, "respCode").Because("it is for monitors of type HTTP")
-	case millis(m.RespTimeout, m.RespTimeoutUnit) >= millis(m.Interval, m.IntervalUnit):
+	case millis(m.RespTimeout, m.RespTimeoutUnit) > millis(m.Interval, m.IntervalUnit):
+		// The reference product wants less. Equal does no harm, since a probe ends before the next begins, and it is the
+		// shortest check that can be written in whole seconds.
 		return schema.Refuse(schema.BadArgument, "resptimeout", strconv.Itoa(int(m.RespTimeout))+" "+m.RespTimeoutUnit).
-			Because("it must be less than the interval of " + strconv.Itoa(int(m.Interval)) + " " + m.IntervalUnit)
+			Because("it must not be more than the interval of " + strconv.Itoa(int(m.Interval)) + " " + m.IntervalUnit)
 	case m.DestIP.IsValid() && !unicast(m.DestIP):
 		return schema.Refuse(schema.BadAddress, "destIP", m.DestIP.String()).Because("it is not an address of a host")
 	}

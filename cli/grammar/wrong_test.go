@@ -112,7 +112,7 @@ var wrong = []struct{ line, fault, want string }{
 	{"bind vlan 2 -ifnum 1/3 -tagged", "tagged", "Feature not supported in this release [tagged]"},
 	{"add lb monitor m9 DNS", "DNS", "Feature not supported in this release [type, DNS]"},
 	{"add lb monitor tcp-default TCP", "tcp-default", "Resource already exists [monitorName, tcp-default]"},
-	{"add lb monitor m9 TCP -interval 2", "resptimeout", "Invalid argument [resptimeout, 2 SEC]: it must be less than the interval of 2 SEC"},
+	{"add lb monitor m9 TCP -interval 1", "resptimeout", "Invalid argument [resptimeout, 2 SEC]: it must not be more than the interval of 1 SEC"},
 	{"add lb monitor m9 TCP -interval 2 HOURS", "HOURS", "Invalid value [intervalUnit, HOURS]: it is one of SEC MSEC MIN"},
 	{"add lb monitor m9 TCP -httpRequest \"GET /\"", "httpRequest", "Argument pre-requisite missing [httpRequest]: it is for monitors of type HTTP"},
 	{"add lb monitor m9 HTTP -respCode 200 20", "20", "Invalid value [respCode, 20]: status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"},

@@ -13,7 +13,7 @@ type LBMonitor struct {
 	HTTPRequest     string     `cli:"httpRequest" def:"HEAD /" max:"255" syntax:"request" help:"HTTP: method and path of the request, quoted"`
 	Interval        uint32     `cli:"interval" def:"5" min:"1" max:"20940" unit:"interval-unit" help:"Time between two probes"`
 	IntervalUnit    string     `cli:"intervalUnit" after:"interval" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of interval"`
-	RespTimeout     uint32     `cli:"resptimeout" def:"2" min:"1" max:"20939" unit:"resp-timeout-unit" help:"Time after which a probe without an answer has failed; less than interval"`
+	RespTimeout     uint32     `cli:"resptimeout" def:"2" min:"1" max:"20939" unit:"resp-timeout-unit" help:"Time after which a probe without an answer has failed; not more than interval"`
 	RespTimeoutUnit string     `cli:"resptimeoutUnit" after:"resptimeout" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of resptimeout"`
 	Retries         uint32     `cli:"retries" def:"3" min:"1" max:"127" help:"Failed probes in a row after which the service is DOWN"`
 	SuccessRetries  uint32     `cli:"successRetries" def:"1" min:"1" max:"32" help:"Good probes in a row after which the service is UP again"`

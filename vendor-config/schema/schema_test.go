@@ -1,11 +1,307 @@
 package schema
 
-import "testing"
+import (
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
 
-func TestObjectsLoad(t *testing.T) {
+func TestObjectsAreComplete(t *testing.T) {
+	names := map[string]bool{}
 	for _, o := range Objects() {
-		if o.Rows {
-			o.Fresh()
+		if o.Help == "" || strings.HasSuffix(o.Help, ".") {
+			t.Errorf("%s: help %q", o.YANG, o.Help)
 		}
+		if names[o.YANG] {
+			t.Errorf("%s is there twice", o.YANG)
+		}
+		names[o.YANG] = true
+		for _, f := range o.Fields {
+			if f.Help == "" || strings.HasSuffix(f.Help, ".") {
+				t.Errorf("%s %s: help %q", o.YANG, f.CLI, f.Help)
+			}
+		}
+		if o.Rows && !slices.Contains(fileOrder, o.YANG) {
+			t.Errorf("%s has no place in the file", o.YANG)
+		}
+	}
+	for _, n := range fileOrder {
+		if !names[n] {
+			t.Errorf("%s has a place in the file and does not exist", n)
+		}
+	}
+}
+
+// TestRowsComeAfterWhatTheyReferTo: a file is read from the top.
+func TestRowsComeAfterWhatTheyReferTo(t *testing.T) {
+	seen := map[*Object]bool{}
+	for _, o := range Objects() {
+		for _, f := range o.Fields {
+			if f.Ref != "" && f.Ref != "lb monitor" && !seen[Find(f.Ref)] {
+				t.Errorf("%s refers to %s, which is written later", o.YANG, f.Ref)
+			}
+		}
+		seen[o] = true
+	}
+}
+
+func TestWrongTagsAreFound(t *testing.T) {
+	rows := func(typ any) *Object {
+		return &Object{Words: []string{"x"}, YANG: "x", Verbs: []string{"add"}, Help: "X", Rows: true, Type: reflect.TypeOf(typ)}
+	}
+	for _, row := range []struct {
+		object *Object
+		want   string
+	}{
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+		}{}), ""},
+		{rows(struct {
+			A string `cli:"a" key:"1"`
+		}{}), "field A: tags cli and help must be given"},
+		{rows(struct {
+			A string `key:"1" help:"A"`
+		}{}), "field A: tags cli and help must be given"},
+		{rows(struct {
+			A string `cli:"a" help:"A"`
+		}{}), "rows need a key"},
+		{rows(struct {
+			A string `cli:"a" key:"1" hlep:"A" help:"A"`
+		}{}), "field A: unknown tag hlep"},
+		{rows(struct {
+			A string `cli:"a" key:"2" help:"A"`
+		}{}), "keys are not numbered 1, 2, 3"},
+		{rows(struct {
+			A string `cli:"a" key:"one" help:"A"`
+		}{}), "field A: tag key is no number"},
+		{rows(struct {
+			A int `cli:"a" key:"1" help:"A"`
+		}{}), "field A: type int is not string, unsigned integer or netip.Addr"},
+		{rows(struct {
+			A uint8 `cli:"a" key:"1" min:"9" max:"3" help:"A"`
+		}{}), "field A: min is greater than max, or given to a type without numbers"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B string `cli:"b" enum:"X,Y" def:"Z" help:"B"`
+		}{}), "field B: default Z: Invalid value [b, Z]: it is one of X Y"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B uint8  `cli:"b" max:"5" def:"6" help:"B"`
+		}{}), "field B: default 6: Argument value out of range [b, 0, 5]: 6 was given"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B uint8  `cli:"b" defby:"a X=300" help:"B"`
+		}{}), "field B: default 300: Argument value out of range [b, 0, 255]: 300 was given"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B uint8  `cli:"b" defby:"c X=3" help:"B"`
+		}{}), "field b speaks of c, which does not exist"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B string `cli:"b" enum:"X" alias:"Y=Z" help:"B"`
+		}{}), "field B: alias: Invalid value [b, Z]: it is one of X"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B string `cli:"b" only:"show" help:"B"`
+		}{}), "field b is for the verb show, which the object does not take"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B string `cli:"A" help:"B"`
+		}{}), "field B: argument is there twice"},
+		{rows(struct {
+			A string `cli:"a" key:"1" syntax:"poem" help:"A"`
+		}{}), "field A: unknown syntax poem"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B string `cli:"b" pos:"1" help:"B"`
+		}{}), "positional b stands among the keys"},
+		{rows(struct {
+			A string `cli:"a" key:"1" help:"A"`
+			B uint8  `cli:"b" enum:"X" help:"B"`
+		}{}), "field B: enum is given to a type other than string"},
+		{&Object{Words: []string{"x"}, Type: reflect.TypeFor[struct{}]()}, "words, YANG name, verbs and help must be given"},
+	} {
+		if got := describe(row.object); got != row.want {
+			t.Errorf("%v: %q, want %q", row.object.Type, got, row.want)
+		}
+	}
+}
+
+func TestSplitTag(t *testing.T) {
+	for tag, want := range map[string]string{
+		`cli:"a" help:"A"`:         "",
+		`cli:"a" help:"A" cli:"b"`: "tag cli is there twice",
+		`cli:"a" help:A`:           "malformed tags at help:A",
+		`cli:"a" help`:             "malformed tags at help",
+		`cli:"a" hlep:"A"`:         "unknown tag hlep",
+	} {
+		if _, got := splitTag(tag); got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
+		}
+	}
+}
+
+func TestRegisterPanicsOnWrongTags(t *testing.T) {
+	defer func() {
+		if s, ok := recover().(string); !ok || s != "schema: object bad-one: rows need a key" {
+			t.Errorf("panic %q", s)
+		}
+		if Find("bad-one") != nil {
+			t.Error("the object was registered")
+		}
+	}()
+	register[struct{}]("bad one", "bad-one", "add", "Bad", true)
+}
+
+// TestTextSetRoundTrip: what a field holds is written so that it is read the same.
+func TestTextSetRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, o := range Objects() {
+		for _, f := range o.Fields {
+			for range 50 {
+				a, b := reflect.New(o.Type).Elem(), reflect.New(o.Type).Elem()
+				switch {
+				case len(f.Enum) > 0:
+					a.Field(f.Index).SetString(f.Enum[r.IntN(len(f.Enum))])
+				case f.Type == addrType:
+					a.Field(f.Index).Set(reflect.ValueOf(netip.AddrFrom4([4]byte{byte(r.Uint32()), byte(r.Uint32()), 3, 4})))
+				case f.Syntax != "":
+					a.Field(f.Index).SetString(map[string]string{"name": "a b:1", "codes": "200 300-302", "request": "GET /x", "ifnum": "10/2"}[f.Syntax])
+				case f.Type.Kind() == reflect.String:
+					a.Field(f.Index).SetString("täxt \"q\" 'p' \\")
+				default:
+					lo, hi := f.Bounds()
+					a.Field(f.Index).SetUint(lo + r.Uint64N(hi-lo+1))
+				}
+				if err := f.Set(b, f.Text(a)); err != nil || !reflect.DeepEqual(a.Interface(), b.Interface()) {
+					t.Fatalf("%s %s: %q is read as %q, %v", o.YANG, f.CLI, f.Text(a), f.Text(b), err)
+				}
+			}
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	vserver, monitor, ip := Of[LBVserver](), Of[LBMonitor](), Of[NSIP]()
+	for _, row := range []struct {
+		object     *Object
+		field, set string
+		text, err  string
+	}{
+		{vserver, "lbMethod", "roundrobin", "ROUNDROBIN", ""},
+		{vserver, "lbMethod", "TOKEN", "", "Feature not supported in this release [lbMethod, TOKEN]"},
+		{vserver, "lbMethod", "", "", "Invalid value [lbMethod, ]: it is one of ROUNDROBIN LEASTCONNECTION"},
+		{vserver, "port", "*", "0", ""},
+		{vserver, "port", "", "", "Expected a positive integer argument [port, ]"},
+		{vserver, "port", "-1", "", "Expected a positive integer argument [port, -1]"},
+		{vserver, "port", "99999999999999999999999", "", "Argument value out of range [port, 0, 65535]: 99999999999999999999999 was given"},
+		{vserver, "IPAddress", "10.0.0.1", "10.0.0.1", ""},
+		{vserver, "IPAddress", "010.0.0.1", "", "Invalid IP address [IPAddress, 010.0.0.1]"},
+		{vserver, "IPAddress", "::ffff:10.0.0.1", "", "Invalid IP address [IPAddress, ::ffff:10.0.0.1]"},
+		{vserver, "IPAddress", "*", "", "Feature not supported in this release [IPAddress, *]"},
+		{vserver, "name", "é", "", "Invalid value [name, é]: a name begins with a letter, digit or _ and goes on with letters, digits and _ # . space : @ = -"},
+		{vserver, "name", "", "", "Invalid value [name, ]: a name has at least one character"},
+		{vserver, "comment", "a\xffb", "", "Invalid value [comment, a\ufffdb]: the text is not UTF-8"},
+		{vserver, "comment", "a\nb", "", "Invalid value [comment, a b]: the text has a control character"},
+		{vserver, "comment", strings.Repeat("x", 256), "", "String length exceeds maximum [comment, 255]"},
+		{ip, "type", "mip", "SNIP", ""},
+		{monitor, "respCode", "200 300-302", "200 300-302", ""},
+		{monitor, "respCode", "302-300", "", "Invalid value [respCode, 302-300]: status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"},
+		{monitor, "respCode", "+20", "", "Invalid value [respCode, +20]: status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"},
+		{monitor, "httpRequest", "GET /a b", "", `Invalid value [httpRequest, GET /a b]: a request is a method and a path, e.g. "HEAD /"`},
+		{monitor, "httpRequest", "get /", "", "Invalid value [httpRequest, get /]: the method is in capital letters, e.g. GET"},
+	} {
+		v := reflect.New(row.object.Type).Elem()
+		f := row.object.Field(row.field)
+		err := f.Set(v, row.set)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != row.err || err == nil && f.Text(v) != row.text {
+			t.Errorf("%s %s=%q: %q, %q; want %q, %q", row.object.YANG, row.field, row.set, f.Text(v), got, row.text, row.err)
+		}
+		if err != nil && !reflect.DeepEqual(v.Interface(), reflect.Zero(row.object.Type).Interface()) {
+			t.Errorf("%s %s=%q: refused, and yet stored", row.object.YANG, row.field, row.set)
+		}
+	}
+}
+
+func TestConfigVersionsAreApart(t *testing.T) {
+	a := New()
+	Put(a, &Server{Name: "s1"})
+	Put(a, &Server{Name: "s2"})
+	b := a.Clone()
+	Put(b, &Server{Name: "s1", Comment: "new"})
+	b.Delete(Of[Server](), "s2")
+	Put(b, &Server{Name: "s3"})
+	if got := Get[Server](a, "s1").Comment; got != "" || a.Len(Of[Server]()) != 2 || Get[Server](a, "s3") != nil {
+		t.Error("a change of the clone shows in the original")
+	}
+	var names []string
+	for row := range b.Each(Of[Server]()) {
+		names = append(names, row.(*Server).Name)
+	}
+	if !slices.Equal(names, []string{"s1", "s3"}) || len(b.Rows(Of[Server]())) != 2 {
+		t.Errorf("rows %v, want s1 s3 in order of creation", names)
+	}
+	if a.Equal(b) || !a.Equal(a.Clone()) {
+		t.Error("Equal is wrong")
+	}
+	if b.Delete(Of[Server](), "s2") || b.Delete(Of[Route](), "x") {
+		t.Error("Delete tells of rows that are not there")
+	}
+	c := New()
+	Put(c, &Server{Name: "s2"})
+	Put(c, &Server{Name: "s1"})
+	if a.Equal(c) {
+		t.Error("another order is not equal")
+	}
+}
+
+func TestMonitorsThatAreAlwaysThere(t *testing.T) {
+	c := New()
+	for _, n := range []string{"ping-default", "tcp-default", "ping", "tcp", "http"} {
+		if m := MonitorNamed(c, n); m == nil || m.Interval != 5 || m.Retries != 3 || m.State != "ENABLED" {
+			t.Errorf("%s: %+v", n, m)
+		}
+	}
+	if MonitorNamed(c, "none") != nil {
+		t.Error("a monitor out of nothing")
+	}
+	for typ, want := range map[string]string{"HTTP": "tcp-default", "TCP": "tcp-default", "UDP": "ping-default", "ANY": "ping-default"} {
+		if got := DefaultMonitor(typ); got != want {
+			t.Errorf("%s has %s, want %s", typ, got, want)
+		}
+	}
+}
+
+func TestDefaultsThatDepend(t *testing.T) {
+	o := Of[Service]()
+	for typ, want := range map[string][2]string{"HTTP": {"180", "360"}, "TCP": {"9000", "9000"}, "UDP": {"120", "120"}, "ANY": {"120", "120"}} {
+		v := reflect.ValueOf(&Service{ServiceType: typ, CltTimeout: 7}).Elem()
+		o.Field("cltTimeout").Reset(o, v)
+		o.Field("svrTimeout").Reset(o, v)
+		if got := [2]string{o.Field("cltTimeout").Text(v), o.Field("svrTimeout").Text(v)}; got != want {
+			t.Errorf("%s: %v, want %v", typ, got, want)
+		}
+	}
+}
+
+func TestKebab(t *testing.T) {
+	for in, want := range map[string]string{"LBMethod": "lb-method", "IPAddress": "ip-address", "Name": "name", "HTTPRequest": "http-request", "USIP": "usip", "RespTimeoutUnit": "resp-timeout-unit"} {
+		if got := kebab(in); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestRefusalIsOneLine(t *testing.T) {
+	err := Refuse(BadValue, "name", "a\r\nb\x1b[31m").Because("no\nway")
+	if got, want := err.Error(), "Invalid value [name, a  b [31m]: no way"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
