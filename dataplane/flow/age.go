@@ -64,10 +64,7 @@ func (t *Table) expired(e *Entry, now uint32, k Keeper) bool {
 		return false
 	}
 	peer := t.Peer(e)
-	if peer == nil || limit == 0 {
-		return true
-	}
-	if Idle(now, peer.Last) >= limit {
+	if peer == nil || Idle(now, peer.Last) >= limit {
 		return true
 	}
 	// The other direction is alive. Remembering that saves looking it up in each round; Last serves ageing alone.

@@ -22,7 +22,7 @@ const (
 )
 
 // pool is the ports of one SNIP toward one service. A word holds 64 ports; a bit set in taken is a port that is out, a bit set in
-// full is a word of taken in which no port is left that this pool may give out.
+// full is a word of taken in which no port is left that this pool may give out; one that is not set promises nothing.
 type pool struct {
 	key    uint64 // SNIP in memory order | service << 32
 	lo, hi uint16 // range of the last Take, which full is true for
@@ -103,9 +103,9 @@ func (p *Pools) take(x *pool, lo, hi uint16) (port uint16, ok bool) {
 		}
 		p.setRange(x, lo, hi)
 	}
-	q, ok := p.scan(x, uint32(x.cursor), 65536)
+	q, ok := p.scan(x, uint32(x.cursor))
 	if !ok {
-		if q, ok = p.scan(x, 0, uint32(x.cursor)); !ok {
+		if q, ok = p.scan(x, 0); !ok {
 			return 0, false
 		}
 	}
@@ -119,13 +119,12 @@ func (p *Pools) take(x *pool, lo, hi uint16) (port uint16, ok bool) {
 	return uint16(q), true
 }
 
-// scan finds the first port from "from" to before "to" that may be given out.
-func (p *Pools) scan(x *pool, from, to uint32) (uint32, bool) {
+// scan finds the first port from "from" on that may be given out.
+func (p *Pools) scan(x *pool, from uint32) (uint32, bool) {
 	first := ^uint64(0) << (from & 63) // in the first word, ports before from do not count
-	for w := from >> 6; w < portWords && w<<6 < to; {
+	for w := from >> 6; w < portWords; {
 		if free := ^x.taken[w] & p.allowed(w, x.lo, x.hi) & first; free != 0 {
-			q := w<<6 + uint32(bits.TrailingZeros64(free))
-			return q, q < to
+			return w<<6 + uint32(bits.TrailingZeros64(free)), true
 		}
 		first = ^uint64(0)
 		w++
@@ -179,20 +178,18 @@ func (p *Pools) setRange(x *pool, lo, hi uint16) {
 // Release takes a port back. A port that is not out is ignored.
 func (p *Pools) Release(snip, service uint32, port uint16) {
 	if x := p.find(poolKey(snip, service)); x != nil {
-		p.release(x, port)
+		x.release(port)
 	}
 }
 
-func (p *Pools) release(x *pool, port uint16) {
+func (x *pool) release(port uint16) {
 	w, bit := uint32(port)>>6, uint64(1)<<(port&63)
 	if x.taken[w]&bit == 0 {
 		return
 	}
 	x.taken[w] &^= bit
 	x.out--
-	if p.allowed(w, x.lo, x.hi)&bit != 0 {
-		x.full[w>>6] &^= 1 << (w & 63)
-	}
+	x.full[w>>6] &^= 1 << (w & 63)
 }
 
 // Used is how many ports of snip toward service are out.

@@ -27,13 +27,13 @@ func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server
 		}
 		way := packet.MakeKey(server, snip, serverPort, q, proto)
 		if t.Lookup(way) == nil {
-			next, _ := p.scan(x, uint32(x.cursor), 65536)
+			next, _ := p.scan(x, uint32(x.cursor))
 			way = packet.MakeKey(server, snip, serverPort, uint16(next), proto)
 			asm.Prefetch1(t.SlotOf(t.Hash(way.A, way.B)))
 			return q, true
 		}
 		// The cursor has moved on: the next turn gives another one.
-		p.release(x, q)
+		x.release(q)
 	}
 	return 0, false
 }

@@ -27,8 +27,7 @@ func Sum(b []byte, sum uint16) uint16 {
 		tail = tail<<8 | uint64(b[i])
 	}
 	s, carry = bits.Add64(s, tail, carry)
-	s, carry = bits.Add64(s, carry, 0)
-	s += carry
+	s += carry // no further carry: tail has less than 8 bytes
 	s = s&0xffffffff + s>>32
 	s = s&0xffffffff + s>>32
 	return Fold(uint32(s))

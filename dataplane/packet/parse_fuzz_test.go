@@ -96,6 +96,17 @@ func checkReference(t *testing.T, p *Packet) {
 	if p.Class != class || p.Reason != why {
 		t.Fatalf("class %d reason %v, the reference says %d %v, of %d bytes in a frame of %d: %x", p.Class, p.Reason, class, why, len(b), p.Frame, b)
 	}
+	if len(b) >= 14 {
+		var flags Flags
+		for f, on := range map[Flags]bool{FlagGroup: b[0]&1 != 0, FlagVLAN: l3 == 18, FlagSegmented: len(b) != int(p.Frame), FlagLowTTL: l4 != 0 && b[l3+8] < 2} {
+			if on {
+				flags |= f
+			}
+		}
+		if p.Flags != flags && (class != ClassMalformed || l3 != 0) {
+			t.Fatalf("class %d flags %x, want %x: %x", class, p.Flags, flags, b)
+		}
+	}
 	if class == ClassMalformed || l4 == 0 {
 		if p.A != 0 || p.B != 0 {
 			t.Fatalf("class %d has the key %x %x", class, p.A, p.B)

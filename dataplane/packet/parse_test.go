@@ -1,6 +1,8 @@
 package packet
 
 import (
+	"bytes"
+	"runtime/debug"
 	"testing"
 )
 
@@ -80,6 +82,45 @@ func TestParseClasses(t *testing.T) {
 	}
 }
 
+// TestParseCutFrames cuts frames at every byte, with the whole frame's length kept in further segments, and with the total
+// length made to fit the cut: nothing beyond the bytes present may be read, by the parse or by what follows it.
+func TestParseCutFrames(t *testing.T) {
+	r := newRoom(t)
+	debug.SetPanicOnFault(true)
+	for _, f := range []Frame{client,
+		with(func(f *Frame) { f.Proto = ProtoUDP }),
+		with(func(f *Frame) { f.Tags = []uint16{9} }),
+		with(func(f *Frame) { f.IPOptions = make([]byte, 40) }),
+		with(func(f *Frame) { f.Proto, f.ICMPType, f.Payload = ProtoICMP, ICMPEcho, make([]byte, 20) }),
+		icmpError(client, ICMPTimeExceeded, 0, 40),
+	} {
+		whole := f.Bytes()
+		at := EtherLen + VLANLen*len(f.Tags)
+		for n := range whole {
+			for _, more := range []int{0, len(whole) - n, 2000} {
+				for _, fit := range []bool{false, true} {
+					b := bytes.Clone(whole[:n])
+					if fit && n >= at+IPv4Len {
+						be.PutUint16(b[at+OffTotalLen:], uint16(n-at))
+						if f.Proto == ProtoICMP && n >= at+24 { // or the checksum would keep the rest from being looked at
+							b[at+22], b[at+23] = 0, 0
+							be.PutUint16(b[at+22:], ^naiveSum(b[at+20:]))
+						}
+						if f.Proto == ProtoUDP && n >= at+28 {
+							be.PutUint16(b[at+24:], uint16(n-at-20))
+						}
+					}
+					p := r.place(b)
+					p.Frame = uint16(n + more)
+					Parse(p, &testIndex)
+					checkReference(t, p)
+					use(p)
+				}
+			}
+		}
+	}
+}
+
 func TestParseKey(t *testing.T) {
 	r := newRoom(t)
 	for _, tags := range [][]uint16{nil, {0x2005}} {
@@ -113,6 +154,14 @@ func TestParseKey(t *testing.T) {
 		if back != MakeKey(Addr4(f.DstIP), Addr4(f.SrcIP), f.DstPort, f.SrcPort, ProtoTCP) || back.Reverse() != want {
 			t.Errorf("reversed key %x %x", back.A, back.B)
 		}
+	}
+}
+
+func TestParseRefusesMoreBytesThanTheFrameHas(t *testing.T) {
+	p := newRoom(t).place(client.Bytes())
+	p.Frame = p.Len - 1
+	if Parse(p, &testIndex); p.Class != ClassMalformed || p.Reason != DropTruncated || p.B != 0 {
+		t.Errorf("class %d reason %v", p.Class, p.Reason)
 	}
 }
 
