@@ -126,12 +126,20 @@ func (s *sieve) add(rows []*row) {
 	for _, w := range rows {
 		try.Put(w.object, w.value)
 	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(w *row) bool { // what needs a row that was refused
+		why := dangling(try, w)
+		if why != "" {
+			try.Delete(w.object, w.text.key)
+			s.refused = append(s.refused, refusal{w, why})
+		}
+		return why != ""
+	})
 	err := s.check(try)
 	if err == nil {
 		s.good = try
 		return
 	}
-	if s.left--; len(rows) == 1 || s.left <= 0 {
+	if s.left--; len(rows) <= 1 || s.left <= 0 {
 		for _, w := range rows {
 			s.refused = append(s.refused, refusal{w, err.Error()})
 		}
