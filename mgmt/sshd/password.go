@@ -73,7 +73,7 @@ var errHash = errors.New("the password hash is not of the form $argon2id$v=19$m=
 func parseHash(s string) (passwordHash, error) {
 	var h passwordHash
 	part := strings.Split(s, "$")
-	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != "v="+strconv.Itoa(argon2.Version) {
+	if len(part) != 6 || strings.ContainsAny(s, "\r\n") || part[0] != "" || part[1] != "argon2id" || part[2] != "v="+strconv.Itoa(argon2.Version) {
 		return h, errHash
 	}
 	cost := strings.Split(part[3], ",")
