@@ -163,11 +163,18 @@ func (a *appliance) saved() show.Saved {
 	return s
 }
 
-// greeting is what an operator reads after the login when something is not as it should be.
+// greetingLines bounds what is told of a bad startup file at every login; `show version` tells all.
+const greetingLines = 5
+
+// greeting is what an operator reads after the login when the saved configuration is not wholly in force.
 func (a *appliance) greeting() string {
 	var b strings.Builder
-	for _, d := range a.degraded(nil) {
-		fmt.Fprintf(&b, "WARNING: the appliance is degraded: %s\n", d)
+	for i, d := range a.system.Degraded {
+		if i == greetingLines {
+			fmt.Fprintf(&b, "WARNING: and %d more, see `show version`\n", len(a.system.Degraded)-i)
+			break
+		}
+		fmt.Fprintf(&b, "WARNING: the appliance is degraded: %s\n", strings.ReplaceAll(d, "\n", "; "))
 	}
 	return b.String()
 }

@@ -15,15 +15,42 @@ const (
 	portHi = 59999
 )
 
+// Compiled is everything that follows from a configuration and a state.
+type Compiled struct {
+	Index  *Index
+	Tables *api.Tables // the version of each part is left at 0: the engine counts them
+	Host   HostPlan
+	Probes []Probe
+}
+
+// Compile works out everything at once. The error names the object at fault.
+func Compile(c *schema.Config, s *State) (*Compiled, error) {
+	x := NewIndex(c)
+	n, err := newNetwork(x, s)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tables(x, s, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Compiled{x, t, n.plan(), probes(x, n)}, nil
+}
+
 // Tables compiles the configuration and what has been observed into the dataplane's tables, every part of them. The
-// version of each part is left at 0: the engine counts them. The error names the object at fault.
+// error names the object at fault.
 func Tables(c *schema.Config, s *State) (*api.Tables, error) {
 	x := NewIndex(c)
 	n, err := newNetwork(x, s)
 	if err != nil {
 		return nil, err
 	}
+	return tables(x, s, n)
+}
+
+func tables(x *Index, s *State, n *network) (*api.Tables, error) {
 	cfg := &api.Config{Addresses: addresses(x), SNIPs: snips(x, s)}
+	var err error
 	if cfg.Services, err = services(x, s, n); err != nil {
 		return nil, err
 	}
@@ -37,7 +64,8 @@ func Tables(c *schema.Config, s *State) (*api.Tables, error) {
 // Health compiles the part that says which services are up.
 func Health(x *Index, s *State) *api.Health {
 	h := &api.Health{}
-	for _, svc := range schema.All[schema.Service](x.c) {
+	for row := range x.c.Each(schema.Of[schema.Service]()) {
+		svc := row.(*schema.Service)
 		if id := s.IDs.Services[svc.Name]; id != 0 && x.ServiceUp(s, svc.Name) {
 			h.Up = append(h.Up, id)
 		}

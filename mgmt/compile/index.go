@@ -13,8 +13,9 @@ type Index struct {
 	servers  map[string]*schema.Server
 	services map[string]*schema.Service
 	monitors map[string]*schema.LBMonitor
-	watch    map[string][]*schema.LBMonitor // by service, enabled or not
-	bound    map[string][]*schema.LBVserverService
+	watch    map[string][]*schema.LBMonitor        // by service, enabled or not
+	bound    map[string][]*schema.LBVserverService // by vserver
+	users    map[string][]string                   // vservers by service
 	addrs    map[netip.Addr]*schema.NSIP
 	hasSNIP  bool
 }
@@ -27,6 +28,7 @@ func NewIndex(c *schema.Config) *Index {
 		monitors: map[string]*schema.LBMonitor{},
 		watch:    map[string][]*schema.LBMonitor{},
 		bound:    map[string][]*schema.LBVserverService{},
+		users:    map[string][]string{},
 		addrs:    map[netip.Addr]*schema.NSIP{},
 	}
 	for _, m := range schema.BuiltinMonitors() {
@@ -48,6 +50,7 @@ func NewIndex(c *schema.Config) *Index {
 	}
 	for _, b := range schema.All[schema.LBVserverService](c) {
 		x.bound[b.Vserver] = append(x.bound[b.Vserver], b)
+		x.users[b.Service] = append(x.users[b.Service], b.Vserver)
 	}
 	for _, a := range schema.All[schema.NSIP](c) {
 		x.addrs[a.IPAddress] = a
@@ -61,6 +64,9 @@ func (x *Index) Service(name string) *schema.Service { return x.services[name] }
 
 // Bindings are the services bound to a vserver, in the order in which they were bound.
 func (x *Index) Bindings(vserver string) []*schema.LBVserverService { return x.bound[vserver] }
+
+// VserversOf are the vservers to which a service is bound.
+func (x *Index) VserversOf(service string) []string { return x.users[service] }
 
 // ServerOf finds the server of a service, or nil.
 func (x *Index) ServerOf(svc *schema.Service) *schema.Server { return x.servers[svc.Server] }

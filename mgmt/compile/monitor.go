@@ -3,7 +3,6 @@ package compile
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,36 +32,33 @@ func (x *Index) MonitorsOf(service string) []*schema.LBMonitor {
 	return []*schema.LBMonitor{x.monitors[schema.DefaultMonitor(svc.ServiceType)]}
 }
 
-// Probes are the monitors that must run now, ordered by service and monitor.
+// Probes are the monitors that must run now, in the order of services and of the monitors bound to each.
 func Probes(c *schema.Config, s *State) []Probe {
 	x := NewIndex(c)
-	net := layout(x, s)
+	return probes(x, layout(x, s))
+}
+
+func probes(x *Index, n *network) []Probe {
 	var out []Probe
-	for _, svc := range schema.All[schema.Service](c) {
-		srv := x.ServerOf(svc)
-		if srv == nil || !enabled(svc.State) || !enabled(srv.State) {
+	for row := range x.c.Each(schema.Of[schema.Service]()) {
+		svc := row.(*schema.Service)
+		if !x.ServiceEnabled(svc.Name) {
 			continue
 		}
 		for _, m := range x.MonitorsOf(svc.Name) {
 			if !enabled(m.State) {
 				continue
 			}
-			p, err := probe(svc, srv, m)
+			p, err := probe(svc, x.ServerOf(svc), m)
 			if err != nil {
 				continue // Tables has refused this configuration
 			}
-			if src := net.sourcesToward(p.Target.Addr()); len(src) > 0 {
+			if src := n.sourcesToward(p.Target.Addr()); len(src) > 0 {
 				p.Source = src[0]
 			}
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(a, b Probe) int {
-		if d := strings.Compare(a.Service, b.Service); d != 0 {
-			return d
-		}
-		return strings.Compare(a.Monitor, b.Monitor)
-	})
 	return out
 }
 

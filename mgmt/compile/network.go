@@ -254,10 +254,11 @@ func maskBits(mask netip.Addr) (int, bool) {
 }
 
 // Host says which addresses and routes belong on the kernel's side of the ports.
-func Host(c *schema.Config, s *State) HostPlan {
-	n := layout(NewIndex(c), s)
-	var plan HostPlan
-	for i, p := range s.Ports {
+func Host(c *schema.Config, s *State) HostPlan { return layout(NewIndex(c), s).plan() }
+
+func (n *network) plan() HostPlan {
+	plan := HostPlan{Routes: n.kernel}
+	for i, p := range n.ports {
 		t := TwinPlan{Port: p}
 		for _, a := range n.addrs {
 			if a.port == i {
@@ -266,7 +267,6 @@ func Host(c *schema.Config, s *State) HostPlan {
 		}
 		plan.Twins = append(plan.Twins, t)
 	}
-	plan.Routes = n.kernel
 	return plan
 }
 

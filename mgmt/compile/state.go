@@ -3,6 +3,7 @@
 package compile
 
 import (
+	"iter"
 	"maps"
 	"net/netip"
 	"slices"
@@ -18,6 +19,8 @@ type State struct {
 	Services  map[string]ServiceHealth // by service name
 	Vservers  map[string]Since         // by vserver name
 	Neighbors []api.Neighbor
+
+	touched map[string]bool // services that Record has written to since Clone
 
 	// Elsewhere are addresses of kernel devices that are no twins, e.g. a management port that DPDK does not drive.
 	// An NSIP among them stays where it is.
@@ -73,7 +76,14 @@ func (s *State) Record(service, monitor string, r MonitorResult) {
 		s.Services = map[string]ServiceHealth{}
 	}
 	s.Services[service] = h
+	if s.touched == nil {
+		s.touched = map[string]bool{}
+	}
+	s.touched[service] = true
 }
+
+// Touched are the services that Record has written to since Clone, in any order.
+func (s *State) Touched() iter.Seq[string] { return maps.Keys(s.touched) }
 
 // Clone returns a copy that can be changed without the original seeing it.
 func (s *State) Clone() *State {
@@ -84,6 +94,7 @@ func (s *State) Clone() *State {
 	n.Services = maps.Clone(s.Services)
 	n.Vservers = maps.Clone(s.Vservers)
 	n.Elsewhere = slices.Clone(s.Elsewhere)
+	n.touched = nil
 	return &n
 }
 

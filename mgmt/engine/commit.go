@@ -64,16 +64,16 @@ func (e *Engine) Check(c *schema.Config) error {
 }
 
 // compile checks and compiles c. The state that it returns has the numbers of c's objects.
-func (e *Engine) compile(c *schema.Config, now *compile.State) (*compile.State, *api.Tables, error) {
+func (e *Engine) compile(c *schema.Config, now *compile.State) (*compile.Compiled, compile.IDs, error) {
 	if e.opt.Check != nil {
 		if err := e.opt.Check(c); err != nil {
-			return nil, nil, err
+			return nil, compile.IDs{}, err
 		}
 	}
-	s := now.Clone()
+	s := *now // its maps are only read
 	s.IDs = compile.AssignIDs(c, s.IDs)
-	t, err := compile.Tables(c, s)
-	return s, t, err
+	out, err := compile.Compile(c, &s)
+	return out, s.IDs, err
 }
 
 func (e *Engine) commit(who Author, change func(*schema.Config) error, why occasion) (Result, error) {
@@ -82,28 +82,28 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if err := change(c); err != nil {
 		return Result{}, err
 	}
-	s, tables, err := e.compile(c, now)
+	out, ids, err := e.compile(c, now)
 	if err != nil {
 		return Result{}, err
 	}
-	next := &version{number: prev.number + 1, config: c, index: compile.NewIndex(c), at: e.opt.Now(), by: who.User,
-		probes: map[watch]compile.Probe{}}
+	next := &version{number: prev.number + 1, config: c, index: out.Index, at: e.opt.Now(), by: who.User,
+		probes: make(map[watch]aim, len(out.Probes))}
 	if why == again {
 		next.number, next.at, next.by = prev.number, prev.at, prev.by
 	}
-	probes := compile.Probes(c, s)
-	for _, p := range probes {
-		next.probes[watch{p.Service, p.Monitor}] = p
+	for i := range out.Probes {
+		p := &out.Probes[i]
+		next.probes[watch{p.Service, p.Monitor}] = aim{p.Type, p.Target}
 	}
 	r := Result{Version: next.number}
-	undo, err := e.applyHost(compile.Host(c, s))
+	undo, err := e.applyHost(out.Host)
 	if err != nil && why == command {
 		return Result{}, err
 	}
 	if err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
-	warning, err := e.applyTables(prev, next, s, tables)
+	warning, err := e.applyTables(prev, next, ids, out.Tables)
 	if err != nil {
 		undo()
 		return Result{}, err
@@ -111,7 +111,7 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if warning != "" && why == command {
 		r.Warnings = append(r.Warnings, warning)
 	}
-	e.opt.Prober.Set(probes)
+	e.opt.Prober.Set(out.Probes)
 	return r, nil
 }
 
@@ -151,13 +151,14 @@ func (e *Engine) tidy() error {
 
 // applyTables gives the dataplane what is new and publishes the version, in one step as seen by every other sender.
 // The error is the dataplane's refusal; then nothing is published.
-func (e *Engine) applyTables(prev, next *version, compiled *compile.State, t *api.Tables) (warning string, err error) {
+func (e *Engine) applyTables(prev, next *version, ids compile.IDs, t *api.Tables) (warning string, err error) {
 	e.wire.Lock()
 	defer e.wire.Unlock()
 
 	// Monitors may have spoken since compilation, so health is worked out on what is known by now.
-	now, _ := e.arrange(prev, next, compiled, false)
-	t.Health = compile.Health(next.index, now)
+	_, now := e.now()
+	s, turns := e.arrange(prev, next, ids, now)
+	t.Health = compile.Health(next.index, s)
 	t.Neighbors = nil // no command changes them
 	switch err := e.send(t); {
 	case err == nil && e.link.Load() == nil:
@@ -167,24 +168,24 @@ func (e *Engine) applyTables(prev, next *version, compiled *compile.State, t *ap
 	case err != nil:
 		warning = warnLost
 	}
-	_, turns := e.arrange(prev, next, compiled, true)
+	e.mu.Lock()
+	if e.state != now { // they have spoken while the dataplane was busy
+		s, turns = e.arrange(prev, next, ids, e.state)
+		poke(e.health)
+		poke(e.neighbors)
+	}
+	e.cur, e.state = next, s
+	e.mu.Unlock()
 	e.tell(turns)
-	poke(e.health) // for what monitors have said while the dataplane was busy
 	return warning, nil
 }
 
-// arrange prepares the present state for the next version, and publishes both when told to.
-func (e *Engine) arrange(prev, next *version, compiled *compile.State, publish bool) (*compile.State, []turn) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.state.Clone()
-	s.IDs = compiled.IDs
+// arrange makes the state for the next version of what has been observed so far.
+func (e *Engine) arrange(prev, next *version, ids compile.IDs, now *compile.State) (*compile.State, []turn) {
+	s := now.Clone()
+	s.IDs = ids
 	carry(prev, next, s)
-	turns := settle(next, s, e.opt.Now())
-	if publish {
-		e.cur, e.state = next, s
-	}
-	return s, turns
+	return s, settle(next, s, e.opt.Now())
 }
 
 // send applies the parts of t that differ from what the dataplane has. Without a connection it does nothing. The

@@ -105,13 +105,19 @@ type version struct {
 	number uint64
 	config *schema.Config
 	index  *compile.Index
-	probes map[watch]compile.Probe
+	probes map[watch]aim
 	at     time.Time
 	by     string
 }
 
 // watch names a probe.
 type watch struct{ service, monitor string }
+
+// aim is what a probe is about: with another one, what the monitor has said is void.
+type aim struct {
+	kind   string
+	target netip.AddrPort
+}
 
 // New returns an engine with an empty configuration. Run must be called for it to talk to the dataplane.
 func New(opt Options) *Engine {
@@ -179,8 +185,7 @@ func (e *Engine) observe(change func(*compile.State) error) ([]turn, error) {
 	if !slices.Equal(e.state.Elsewhere, next.Elsewhere) {
 		poke(e.moved)
 	}
-	forget(e.cur, next)
-	turns := settle(e.cur, next, e.opt.Now())
+	turns := settleTouched(e.cur, next, e.opt.Now())
 	if len(turns) > 0 {
 		poke(e.health)
 	}

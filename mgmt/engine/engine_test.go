@@ -395,6 +395,36 @@ func TestKernelThatFailsAtBootIsTriedAgain(t *testing.T) {
 	until(t, "set up", func() bool { p, _ := b.kernel.now(); return len(p.Twins) == 2 && len(p.Twins[0].Addresses) == 1 })
 }
 
+func TestTrouble(t *testing.T) {
+	p := &plane{}
+	p.refuse = func(*api.Tables) error { return &api.RefusedError{Reason: "vserver v: no room"} }
+	b := newBench(t, p)
+	b.kernel.fail = errors.New("twin tw0: not permitted")
+	c := schema.New()
+	site(c)
+	if _, err := b.Boot(c); err != nil {
+		t.Fatal(err)
+	}
+	b.run()
+	has := func(words ...string) bool {
+		all := strings.Join(b.Trouble(), "|")
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
+	}
+	until(t, "both told", func() bool { return has("vserver v: no room", "twin tw0: not permitted") })
+	if _, err := b.Stats(context.Background()); err != nil {
+		t.Errorf("a dataplane that refuses can still be read: %v", err)
+	}
+	p.set(func() { p.refuse = nil })
+	b.kernel.mu.Lock()
+	b.kernel.fail = nil
+	b.kernel.mu.Unlock()
+	b.commit(func(*schema.Config) {})
+	until(t, "all is well", func() bool { return len(b.Trouble()) == 0 })
+	if cfg := p.now().Config; cfg == nil || len(cfg.Vservers) != 1 {
+		t.Error("the change after the refusal did not bring everything")
+	}
+}
+
 // TestStorm lets commits, observations, readings and failures of every kind run against each other, then asks whether
 // the dataplane has exactly what configuration and state say.
 func TestStorm(t *testing.T) {

@@ -89,11 +89,6 @@ func (c *conn) Apply(ctx context.Context, t *api.Tables) error {
 			return errGone
 		}
 	}
-	select {
-	case <-c.closed:
-		return errGone
-	default:
-	}
 	if refuse != nil {
 		if err := refuse(t); err != nil {
 			return err
@@ -101,6 +96,11 @@ func (c *conn) Apply(ctx context.Context, t *api.Tables) error {
 	}
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
+	select {
+	case <-c.closed: // by die, which holds mu: what arrives now must not reach the next process
+		return errGone
+	default:
+	}
 	c.p.applied = append(c.p.applied, *t)
 	if t.Config != nil {
 		c.p.tables.Config = t.Config

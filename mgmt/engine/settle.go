@@ -19,27 +19,54 @@ type turn struct {
 // what has changed; an object that is new starts as down.
 func settle(v *version, s *compile.State, now time.Time) (turns []turn) {
 	for row := range v.config.Each(schema.Of[schema.Service]()) {
-		name := row.(*schema.Service).Name
-		h := s.Services[name]
-		up := v.index.ServiceUp(s, name)
-		if h.Up != up {
-			turns = append(turns, turn{"service", name, up})
-		}
-		if h.Up != up || h.Since.IsZero() {
-			h.Up, h.Since = up, now
-			s.Services[name] = h
-		}
+		turns = settleService(turns, v, s, row.(*schema.Service).Name, now)
 	}
 	for row := range v.config.Each(schema.Of[schema.LBVserver]()) {
-		name := row.(*schema.LBVserver).Name
-		was, known := s.Vservers[name]
-		up := v.index.VserverUp(s, name)
-		if was.Up != up {
-			turns = append(turns, turn{"lb vserver", name, up})
+		turns = settleVserver(turns, v, s, row.(*schema.LBVserver).Name, now)
+	}
+	return turns
+}
+
+// settleTouched is settle for when monitors have spoken of a few services and nothing else has changed.
+func settleTouched(v *version, s *compile.State, now time.Time) (turns []turn) {
+	for name := range s.Touched() {
+		if v.index.Service(name) == nil {
+			delete(s.Services, name)
+			continue
 		}
-		if was.Up != up || !known {
-			s.Vservers[name] = compile.Since{Up: up, At: now}
+		forgetMonitors(v, s, name)
+		before := len(turns)
+		if turns = settleService(turns, v, s, name, now); len(turns) == before {
+			continue
 		}
+		for _, vs := range v.index.VserversOf(name) {
+			turns = settleVserver(turns, v, s, vs, now)
+		}
+	}
+	return turns
+}
+
+func settleService(turns []turn, v *version, s *compile.State, name string, now time.Time) []turn {
+	h := s.Services[name]
+	up := v.index.ServiceUp(s, name)
+	if h.Up != up {
+		turns = append(turns, turn{"service", name, up})
+	}
+	if h.Up != up || h.Since.IsZero() {
+		h.Up, h.Since = up, now
+		s.Services[name] = h
+	}
+	return turns
+}
+
+func settleVserver(turns []turn, v *version, s *compile.State, name string, now time.Time) []turn {
+	was, known := s.Vservers[name]
+	up := v.index.VserverUp(s, name)
+	if was.Up != up {
+		turns = append(turns, turn{"lb vserver", name, up})
+	}
+	if was.Up != up || !known {
+		s.Vservers[name] = compile.Since{Up: up, At: now}
 	}
 	return turns
 }
@@ -58,23 +85,27 @@ func (e *Engine) tell(turns []turn) {
 // forget drops what is known of services that are not configured and of probes that do not run: late reports of a
 // monitor that has been taken away do not count.
 func forget(v *version, s *compile.State) {
-	for name, h := range s.Services {
+	for name := range s.Services {
 		if v.index.Service(name) == nil {
 			delete(s.Services, name)
 			continue
 		}
-		stale := func(m string, _ compile.MonitorResult) bool {
-			_, runs := v.probes[watch{name, m}]
-			return !runs
-		}
-		for m, r := range h.Monitors {
-			if stale(m, r) {
-				kept := maps.Clone(h.Monitors)
-				maps.DeleteFunc(kept, stale)
-				h.Monitors = kept
-				s.Services[name] = h
-				break
-			}
+		forgetMonitors(v, s, name)
+	}
+}
+
+func forgetMonitors(v *version, s *compile.State, service string) {
+	h := s.Services[service]
+	stale := func(m string, _ compile.MonitorResult) bool {
+		_, runs := v.probes[watch{service, m}]
+		return !runs
+	}
+	for m, r := range h.Monitors {
+		if stale(m, r) {
+			h.Monitors = maps.Clone(h.Monitors)
+			maps.DeleteFunc(h.Monitors, stale)
+			s.Services[service] = h
+			return
 		}
 	}
 }
@@ -95,8 +126,7 @@ func carry(prev, next *version, s *compile.State) {
 		}
 		kept := maps.Clone(h.Monitors)
 		maps.DeleteFunc(kept, func(m string, _ compile.MonitorResult) bool {
-			p, n := prev.probes[watch{svc.Name, m}], next.probes[watch{svc.Name, m}]
-			return p.Type != n.Type || p.Target != n.Target
+			return prev.probes[watch{svc.Name, m}] != next.probes[watch{svc.Name, m}]
 		})
 		h.Monitors, h.Inherited = kept, h.Up
 		s.Services[svc.Name] = h
