@@ -10,10 +10,10 @@ import (
 
 // conn is the reference for one TCP connection: what each side has sent and when.
 type conn struct {
-	last               [2]uint32 // by direction: 0 client, 1 server
-	syn, fin           [2]bool
-	rst, up            bool
-	synAckSent, exists bool
+	last     [2]uint32 // by direction: 0 client, 1 server
+	syn, fin [2]bool
+	rst, up  bool
+	exists   bool
 }
 
 func (c *conn) see(dir int, flags uint8, now uint32) {

@@ -38,8 +38,12 @@ type Packet struct {
 	Reason   Reason
 }
 
-// The size is a promise to the burst loops and to prefetching.
-var _ = [1]struct{}{}[unsafe.Sizeof(Packet{})-64]
+// The size is a promise to the burst loops; that L3 and L4, and the last four fields, are one word each, to the parse.
+var (
+	_ = [1]struct{}{}[unsafe.Sizeof(Packet{})-64]
+	_ = [1]struct{}{}[unsafe.Offsetof(Packet{}.L3)%2+unsafe.Offsetof(Packet{}.L4)-unsafe.Offsetof(Packet{}.L3)-1]
+	_ = [1]struct{}{}[unsafe.Offsetof(Packet{}.Class)-60]
+)
 
 // KeyUsed marks B of every key, so that no key equals an empty slot.
 const KeyUsed uint64 = 1 << 63

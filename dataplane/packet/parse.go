@@ -25,6 +25,7 @@ func (x *Index) SlotOf(hash uint64) uintptr { return x.Base + (uintptr(hash)&x.M
 // The fields that decide whether a packet is plain, in memory order.
 const (
 	etherIPv4 = 0x0008
+	etherVLAN = 0x0081
 	verIHL5   = 0x45   // version 4, no options
 	fragMask  = 0xff3f // More Fragments and the offset; Don't Fragment and the reserved bit stay outside
 )
@@ -53,16 +54,25 @@ func ParseBurst(b *[Burst]Packet, n int, x *Index, slots *[Burst]uintptr) {
 // calls nothing, so that it has neither a frame nor a stack check: written as one loop over the burst it was slower, for
 // want of registers.
 func parsePlain(p *Packet, x *Index) bool {
-	n := p.Len
+	n := uint32(p.Len)
 	d := p.Data
 	// 54 bytes are the shortest TCP frame. A UDP frame without padding may be shorter.
-	if n < EtherLen+IPv4Len+TCPLen || n != p.Frame || load16(d+OffEtherType) != etherIPv4 {
+	if n < EtherLen+IPv4Len+TCPLen || p.Len != p.Frame {
 		return false
+	}
+	at := uint32(EtherLen | (EtherLen+IPv4Len)<<8) // L3 and L4, which are neighbors
+	is := Flags(load8(d)&1) * FlagGroup
+	if ether := load16(d + OffEtherType); ether != etherIPv4 {
+		if ether != etherVLAN || n < VLANLen+EtherLen+IPv4Len+TCPLen || load16(d+OffEtherType+VLANLen) != etherIPv4 {
+			return false
+		}
+		// From here on as if the frame began behind the tag.
+		d, n, at, is = d+VLANLen, n-VLANLen, at+VLANLen*0x101, is|FlagVLAN
 	}
 	first := load32(d + EtherLen)         // version and IHL, TOS, total length
 	mid := load32(d + EtherLen + OffFrag) // fragment, TTL, protocol
 	total := uint32(Swap16(uint16(first >> 16)))
-	if uint8(first) != verIHL5 || mid&fragMask != 0 || mid&0xff0000 < 2<<16 || total > uint32(n)-EtherLen {
+	if uint8(first) != verIHL5 || mid&fragMask != 0 || mid&0xff0000 < 2<<16 || total > n-EtherLen {
 		return false
 	}
 	const l4 = EtherLen + IPv4Len
@@ -87,9 +97,9 @@ func parsePlain(p *Packet, x *Index) bool {
 	p.Hash = x.Hash(a, b)
 	p.Slot = x.SlotOf(p.Hash)
 	p.L3Len = uint16(total)
-	p.L3, p.L4 = EtherLen, l4
+	*(*uint16)(unsafe.Pointer(&p.L3)) = uint16(at)
 	p.TCPFlags = flags
-	p.reset(ClassPlain, Flags(load8(d)&1)*FlagGroup)
+	p.reset(ClassPlain, is)
 	return true
 }
 

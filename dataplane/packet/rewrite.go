@@ -46,15 +46,6 @@ func (r *Rewrite) UDP(h uintptr) {
 	store16(h+IPv4Len+OffUDPSum, PatchUDP(load16(h+IPv4Len+OffUDPSum), r.L4Delta))
 }
 
-// Header translates addresses, ports and TTL and leaves the checksum of TCP or UDP to the caller. It is small enough for the
-// compiler to inline it.
-func (r *Rewrite) Header(h uintptr) {
-	store64(h+OffSrcIP, r.Addrs)
-	store32(h+IPv4Len, r.Ports)
-	store8(h+OffTTL, load8(h+OffTTL)-1)
-	store16(h+OffIPSum, Patch(load16(h+OffIPSum), r.IPDelta))
-}
-
 // IP translates addresses and TTL only, for protocols without ports.
 func (r *Rewrite) IP(h uintptr) {
 	store64(h+OffSrcIP, r.Addrs)
