@@ -70,7 +70,7 @@ func (op *Op) create(c *schema.Config) error {
 
 // put prepares and checks a row and stores it.
 func put(c *schema.Config, o *schema.Object, row any) error {
-	r := rulesOf(o)
+	r := rulesOf[o]
 	if r.prepare != nil {
 		if err := r.prepare(c, row); err != nil {
 			return err
@@ -93,15 +93,12 @@ func put(c *schema.Config, o *schema.Object, row any) error {
 
 // clash looks for another row that claims what only one may have.
 func clash(c *schema.Config, o *schema.Object, row any, r rules) error {
-	claim := r.unique(c, row)
+	claim := r.unique(row)
 	if claim == "" {
 		return nil
 	}
-	key := o.Key(row)
-	for other := range c.Each(o) {
-		if r.unique(c, other) == claim && o.Key(other) != key {
-			return r.taken(row, other)
-		}
+	if other := c.Claimant(o, r.unique, claim); other != nil && o.Key(other) != o.Key(row) {
+		return r.taken(row, other)
 	}
 	return nil
 }
@@ -208,7 +205,7 @@ func (op *Op) remove(c *schema.Config) error {
 			return err
 		}
 	}
-	r := rulesOf(op.Object)
+	r := rulesOf[op.Object]
 	if r.inUse != nil {
 		if err := r.inUse(c, row); err != nil {
 			return err

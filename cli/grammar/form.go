@@ -139,7 +139,15 @@ func (f *form) unbuilt(name string) (values []string, known bool) {
 			return v, true
 		}
 	}
-	return nil, false
+	values, known = verbUnbuilt[f.verb][name]
+	return values, known
+}
+
+// verbUnbuilt are arguments of verbs that this version does not build, with the values that ask for nothing.
+var verbUnbuilt = map[string]map[string][]string{
+	"disable": {"graceFul": {"NO"}},
+	"stat":    {"ntimes": {"1"}, "logFile": nil, "clearstats": nil, "sortBy": nil},
+	"show":    {"internal": nil, "detail": nil},
 }
 
 // names are all words that begin with a dash and mean something here, so that an abbreviation never picks one of two.
@@ -152,6 +160,9 @@ func (f *form) names() []string {
 		if n != "-devno" {
 			all = append(all, n)
 		}
+	}
+	for n := range verbUnbuilt[f.verb] {
+		all = append(all, "-"+n)
 	}
 	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show"}, f.verb) {
 		for _, o := range f.objs {

@@ -12,7 +12,7 @@ import (
 type rules struct {
 	prepare  func(c *schema.Config, row any) error // completes the row and what it needs before it is checked
 	check    func(c *schema.Config, row any) error // what must hold for a row, alone and with the rows it refers to
-	unique   func(c *schema.Config, row any) string
+	unique   func(row any) string                  // what only one row may claim, "" for nothing
 	taken    func(row, other any) error            // the error when two rows have the same unique text
 	changed  func(c *schema.Config, row any) error // after the row is stored
 	inUse    func(c *schema.Config, row any) error // refuses rm
@@ -20,33 +20,23 @@ type rules struct {
 	gone     func(c *schema.Config, row any) error // after the row is removed
 }
 
-// rulesOf finds the rules of an object.
-func rulesOf(o *schema.Object) rules {
-	switch o {
-	case schema.Of[schema.NSIP]():
-		return ipRules()
-	case schema.Of[schema.VLAN]():
-		return rules{bindings: true}
-	case schema.Of[schema.VLANInterface]():
-		return vlanInterfaceRules()
-	case schema.Of[schema.VLANIP]():
-		return vlanIPRules()
-	case schema.Of[schema.Route]():
-		return rules{check: typed(checkRoute)}
-	case schema.Of[schema.Server]():
-		return serverRules()
-	case schema.Of[schema.Service]():
-		return serviceRules()
-	case schema.Of[schema.LBVserver]():
-		return vserverRules()
-	case schema.Of[schema.LBVserverService]():
-		return rules{check: typed(checkBinding)}
-	case schema.Of[schema.LBMonitor]():
-		return rules{check: typed(checkMonitor), changed: typed(monitorChanged), inUse: typed(monitorInUse)}
-	case schema.Of[schema.ServiceMonitor]():
-		return rules{check: typed(checkServiceMonitor)}
+// rulesOf are the rules by object. They are filled in at start, since some of them lead back to it.
+var rulesOf map[*schema.Object]rules
+
+func init() {
+	rulesOf = map[*schema.Object]rules{
+		schema.Of[schema.NSIP]():             ipRules(),
+		schema.Of[schema.VLAN]():             {bindings: true},
+		schema.Of[schema.VLANInterface]():    vlanInterfaceRules(),
+		schema.Of[schema.VLANIP]():           vlanIPRules(),
+		schema.Of[schema.Route]():            {check: typed(checkRoute)},
+		schema.Of[schema.Server]():           serverRules(),
+		schema.Of[schema.Service]():          serviceRules(),
+		schema.Of[schema.LBVserver]():        vserverRules(),
+		schema.Of[schema.LBVserverService](): {check: typed(checkBinding)},
+		schema.Of[schema.LBMonitor]():        {check: typed(checkMonitor), changed: typed(monitorChanged), inUse: typed(monitorInUse)},
+		schema.Of[schema.ServiceMonitor]():   {check: typed(checkServiceMonitor)},
 	}
-	return rules{}
 }
 
 func typed[T any](f func(*schema.Config, *T) error) func(*schema.Config, any) error {
@@ -60,12 +50,12 @@ func Check(c *schema.Config) error {
 		if !o.Rows {
 			continue
 		}
-		r := rulesOf(o)
+		r := rulesOf[o]
 		claims := map[string]any{}
 		for row := range c.Each(o) {
 			err := checkRow(c, o, row)
 			if err == nil && r.unique != nil {
-				claim := r.unique(c, row)
+				claim := r.unique(row)
 				if other := claims[claim]; claim != "" && other != nil {
 					err = r.taken(row, other)
 				}
@@ -111,7 +101,7 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 			return schema.Refuse(schema.NoSuchRow, name, text)
 		}
 	}
-	if r := rulesOf(o); r.check != nil {
+	if r := rulesOf[o]; r.check != nil {
 		return r.check(c, row)
 	}
 	return nil

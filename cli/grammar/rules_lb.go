@@ -18,7 +18,7 @@ func serverRules() rules {
 			}
 			return nil
 		}),
-		unique: func(_ *schema.Config, row any) string { return row.(*schema.Server).IPAddress.String() },
+		unique: serverClaim,
 		taken: func(row, other any) error {
 			s := other.(*schema.Server)
 			return schema.Refuse("Server already exists", s.IPAddress.String()).Because("it is server " + s.Name)
@@ -34,10 +34,18 @@ func serverRules() rules {
 	}
 }
 
+func serverClaim(row any) string { return row.(*schema.Server).IPAddress.String() }
+
+// serverAt finds the server that has the address.
+func serverAt(c *schema.Config, a netip.Addr) *schema.Server {
+	s, _ := c.Claimant(schema.Of[schema.Server](), serverClaim, a.String()).(*schema.Server)
+	return s
+}
+
 func serviceRules() rules {
 	return rules{
 		prepare: typed(serverByAddress),
-		unique: func(c *schema.Config, row any) string {
+		unique: func(row any) string {
 			s := row.(*schema.Service)
 			return endpoint(s.Server, s.Port, s.ServiceType)
 		},
@@ -56,11 +64,9 @@ func serverByAddress(c *schema.Config, s *schema.Service) error {
 	if schema.Get[schema.Server](c, s.Server) != nil || err != nil {
 		return nil
 	}
-	for row := range c.Each(schema.Of[schema.Server]()) {
-		if have := row.(*schema.Server); have.IPAddress == a {
-			s.Server = have.Name
-			return nil
-		}
+	if have := serverAt(c, a); have != nil {
+		s.Server = have.Name
+		return nil
 	}
 	if !a.Is4() {
 		return schema.Refuse(schema.NotSupported, "serverName", s.Server).Because("this release knows IPv4 only")
@@ -75,7 +81,7 @@ func vserverRules() rules {
 	return rules{
 		prepare: typed(prepareVserver),
 		check:   typed(checkVserver),
-		unique: func(_ *schema.Config, row any) string {
+		unique: func(row any) string {
 			v := row.(*schema.LBVserver)
 			if !v.IPAddress.IsValid() {
 				return ""

@@ -10,7 +10,7 @@ import (
 func ipRules() rules {
 	return rules{
 		check:  typed(checkIP),
-		unique: func(_ *schema.Config, row any) string { return onlyNSIP(row.(*schema.NSIP)) },
+		unique: func(row any) string { return onlyNSIP(row.(*schema.NSIP)) },
 		taken: func(row, other any) error {
 			return schema.Refuse(schema.RowExists, "type", "NSIP").Because("the NSIP is " + other.(*schema.NSIP).IPAddress.String())
 		},
@@ -58,10 +58,8 @@ func edge(a netip.Addr, n int) bool {
 // ipChanged: the address is nobody else's, the bindings to VLANs follow the mask, and routes must still have their
 // gateways on a subnet.
 func ipChanged(c *schema.Config, ip *schema.NSIP) error {
-	for row := range c.Each(schema.Of[schema.Server]()) {
-		if s := row.(*schema.Server); s.IPAddress == ip.IPAddress {
-			return schema.Refuse(schema.RowExists, ip.IPAddress.String()).Because("it is the address of server " + s.Name)
-		}
+	if s := serverAt(c, ip.IPAddress); s != nil {
+		return schema.Refuse(schema.RowExists, ip.IPAddress.String()).Because("it is the address of server " + s.Name)
 	}
 	for row := range c.Each(schema.Of[schema.Route]()) {
 		if r := row.(*schema.Route); r.Gateway == ip.IPAddress {
@@ -85,8 +83,11 @@ func ipChanged(c *schema.Config, ip *schema.NSIP) error {
 	return routesHold(c, ip)
 }
 
-// routesHold refuses a change of ip that leaves a route without a reachable gateway.
+// routesHold refuses a change of ip that leaves a route without a reachable gateway. No route goes by a VIP.
 func routesHold(c *schema.Config, ip *schema.NSIP) error {
+	if ip.Type == "VIP" {
+		return nil
+	}
 	for row := range c.Each(schema.Of[schema.Route]()) {
 		if r := row.(*schema.Route); !reachable(c, r.Gateway) {
 			return schema.Refuse(schema.RowInUse, ip.IPAddress.String()).Because("the gateway of route " + RowName(schema.Of[schema.Route](), r) + " is on its subnet")
@@ -124,7 +125,7 @@ func vlanInterfaceRules() rules {
 			}
 			return nil
 		}),
-		unique: func(_ *schema.Config, row any) string { return row.(*schema.VLANInterface).Ifnum },
+		unique: func(row any) string { return row.(*schema.VLANInterface).Ifnum },
 		taken: func(row, other any) error {
 			b := other.(*schema.VLANInterface)
 			return schema.Refuse(schema.RowExists, "ifnum", b.Ifnum).Because("the port is in vlan " + strconv.Itoa(int(b.ID)))
@@ -146,7 +147,7 @@ func vlanIPRules() rules {
 			}
 			return nil
 		}),
-		unique: func(_ *schema.Config, row any) string { return row.(*schema.VLANIP).IPAddress.String() },
+		unique: func(row any) string { return row.(*schema.VLANIP).IPAddress.String() },
 		taken: func(row, other any) error {
 			b := other.(*schema.VLANIP)
 			return schema.Refuse(schema.RowExists, "IPAddress", b.IPAddress.String()).Because("it is bound to vlan " + strconv.Itoa(int(b.ID)))

@@ -1,8 +1,11 @@
 package grammar
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"sluice/vendor-config/schema"
 )
 
 // TestSavedFile: a file as a device of the reference product saves it. What this release has is taken over; what it does
@@ -90,4 +93,70 @@ func TestToolsFirstCommands(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
+}
+
+// largeFile is a configuration of n vservers with a service each.
+func largeFile(n int) []string {
+	lines := []string{"add ns ip 10.0.0.5 255.255.0.0", "add route 0.0.0.0 0.0.0.0 10.0.0.1"}
+	for i := range n {
+		lines = append(lines,
+			fmt.Sprintf("add server s%d 10.1.%d.%d", i, i/250, 1+i%250),
+			fmt.Sprintf("add service svc%d s%d HTTP 80", i, i),
+			fmt.Sprintf("add lb vserver v%d HTTP 10.2.%d.%d 80", i, i/250, 1+i%250),
+			fmt.Sprintf("bind lb vserver v%d svc%d", i, i))
+	}
+	return lines
+}
+
+// BenchmarkLoad reads a file of 40,000 lines.
+func BenchmarkLoad(b *testing.B) {
+	lines := largeFile(10000)
+	for b.Loop() {
+		c := schema.New()
+		for _, l := range lines {
+			op, err := Parse(l)
+			if err == nil {
+				err = op.Apply(c)
+			}
+			if err != nil {
+				b.Fatal(l, err)
+			}
+		}
+	}
+}
+
+// BenchmarkCheck tests a configuration of 10,000 vservers as a whole.
+func BenchmarkCheck(b *testing.B) {
+	c := loaded(b, largeFile(10000))
+	for b.Loop() {
+		if err := Check(c); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCommit applies one command to a clone of a configuration of 10,000 vservers.
+func BenchmarkCommit(b *testing.B) {
+	c := loaded(b, largeFile(10000))
+	for b.Loop() {
+		if _, err := do(c, "add lb vserver new HTTP 10.3.0.1 80"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// loaded applies lines to one configuration without a version for each.
+func loaded(t testing.TB, lines []string) *schema.Config {
+	t.Helper()
+	c := schema.New()
+	for _, l := range lines {
+		op, err := Parse(l)
+		if err == nil {
+			err = op.Apply(c)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", l, err)
+		}
+	}
+	return c
 }

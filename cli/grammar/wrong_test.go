@@ -124,6 +124,8 @@ var wrong = []struct{ line, fault, want string }{
 	{"enable ns feature LB SSL", "SSL", "Feature not supported in this release [feature, SSL]"},
 	{"clear ns config everything", "everything", "Invalid value [level, everything]: it is one of basic extended full"},
 	{"set cli mode -page MAYBE", "MAYBE", "Invalid value [page, MAYBE]: it is one of ON OFF"},
+	{"disable service web1 -graceFul YES", "graceFul", "Feature not supported in this release [graceFul, YES]"},
+	{"stat lb vserver vip -clearstats full", "clearstats", "Feature not supported in this release [clearstats]"},
 	{"disable service web1 30", "30", "No such argument [30]"},
 }
 

@@ -16,6 +16,10 @@ type Config struct {
 type rows struct {
 	order []string
 	byKey map[string]any // pointer to the object's struct
+
+	claim  func(row any) string // see Claimant
+	claims map[string]string    // key of the row by its claim
+	asked  int                  // how often Claimant looked at every row
 }
 
 // New returns an empty configuration.
@@ -29,7 +33,7 @@ func (c *Config) Clone() *Config {
 		for k, v := range t.byKey {
 			m[k] = v
 		}
-		n.tables[o] = &rows{slices.Clone(t.order), m}
+		n.tables[o] = &rows{order: slices.Clone(t.order), byKey: m}
 	}
 	return n
 }
@@ -81,7 +85,49 @@ func (c *Config) Put(o *Object, row any) {
 	if _, ok := t.byKey[k]; !ok {
 		t.order = append(t.order, k)
 	}
+	if old := t.byKey[k]; t.claims != nil {
+		t.disclaim(old, k)
+		t.claims[t.claim(row)] = k
+	}
 	t.byKey[k] = row
+}
+
+// disclaim forgets what the row with key k claims.
+func (t *rows) disclaim(row any, k string) {
+	if row == nil || t.claims == nil {
+		return
+	}
+	if was := t.claim(row); t.claims[was] == k {
+		delete(t.claims, was)
+	}
+}
+
+// Claimant finds the row of o for which claim is what. The answers are kept from call to call, so that a long file loads
+// in linear time: claim must be the same function at each call with o, and c must not be in the hands of others yet.
+func (c *Config) Claimant(o *Object, claim func(row any) string, what string) any {
+	t := c.tables[o]
+	if t == nil {
+		return nil
+	}
+	if t.asked++; t.claims == nil && t.asked < 3 { // one command asks once or twice: a table does not pay
+		for _, k := range t.order {
+			if row := t.byKey[k]; claim(row) == what {
+				return row
+			}
+		}
+		return nil
+	}
+	if t.claims == nil {
+		t.claim, t.claims = claim, make(map[string]string, len(t.byKey))
+		for _, k := range t.order {
+			t.claims[claim(t.byKey[k])] = k
+		}
+	}
+	k, ok := t.claims[what]
+	if !ok {
+		return nil
+	}
+	return t.byKey[k]
 }
 
 // Delete removes a row; it tells whether there was one.
@@ -91,6 +137,7 @@ func (c *Config) Delete(o *Object, key ...string) bool {
 	if t == nil || t.byKey[k] == nil {
 		return false
 	}
+	t.disclaim(t.byKey[k], k)
 	delete(t.byKey, k)
 	t.order = slices.DeleteFunc(t.order, func(x string) bool { return x == k })
 	return true

@@ -305,3 +305,40 @@ func TestRefusalIsOneLine(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestClaimant: the kept answers agree with looking at every row, whatever was put and removed.
+func TestClaimant(t *testing.T) {
+	o, claim := Of[Server](), func(row any) string { return row.(*Server).Comment }
+	r := rand.New(rand.NewPCG(4, 4))
+	c := New()
+	if c.Claimant(o, claim, "x") != nil {
+		t.Error("found in an empty configuration")
+	}
+	for i := range 3000 {
+		name := string(rune('a' + r.IntN(12)))
+		switch r.IntN(4) {
+		case 0:
+			c.Delete(o, name)
+		case 1:
+			if i%40 == 0 {
+				c = c.Clone()
+			}
+		default:
+			what := string(rune('A' + r.IntN(20)))
+			if other := c.Claimant(o, claim, what); other == nil { // rows are put only if nobody claims the same
+				Put(c, &Server{Name: name, Comment: what})
+			}
+		}
+		for what := 'A'; what < 'A'+20; what++ {
+			var want any
+			for row := range c.Each(o) {
+				if claim(row) == string(what) {
+					want = row
+				}
+			}
+			if got := c.Claimant(o, claim, string(what)); got != want {
+				t.Fatalf("step %d: %c is claimed by %v, want %v", i, what, got, want)
+			}
+		}
+	}
+}
