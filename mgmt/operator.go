@@ -47,7 +47,7 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	if op.Object == nil {
 		return "", schema.Refuse(schema.NotSupported, op.Verb)
 	}
-	who := engine.Author{User: user, Source: o.source, Line: op.Line}
+	who := engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}
 	switch {
 	case op.Changes():
 		r, err := o.engine.Commit(who, op.Apply)
