@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice/vendor-config/schema"
 )
@@ -156,28 +155,7 @@ func TestHelpText(t *testing.T) {
 	}
 }
 
-// TestCompletionIsFast: with 10,000 services a key press stays far below what a person notices.
-func TestCompletionIsFast(t *testing.T) {
-	c := schema.New()
-	for i := range 10000 {
-		s := schema.Of[schema.Service]().Fresh().(*schema.Service)
-		s.Name = fmt.Sprintf("service-%05d", i)
-		schema.Put(c, s)
-	}
-	best := time.Hour
-	for range 5 {
-		start := time.Now()
-		if list, _ := Complete("show service service-0999", c); len(list) != 10 {
-			t.Fatalf("%d candidates, want 10", len(list))
-		}
-		best = min(best, time.Since(start))
-	}
-	if best > 200*time.Millisecond {
-		t.Errorf("completing among 10,000 names takes %v", best)
-	}
-	t.Logf("%v", best)
-}
-
+// BenchmarkComplete10k completes a name among 10,000.
 func BenchmarkComplete10k(b *testing.B) {
 	c := schema.New()
 	for i := range 10000 {
@@ -186,6 +164,8 @@ func BenchmarkComplete10k(b *testing.B) {
 		schema.Put(c, s)
 	}
 	for b.Loop() {
-		Complete("show service service-0999", c)
+		if list, _ := Complete("show service service-0999", c); len(list) != 10 {
+			b.Fatalf("%d candidates, want 10", len(list))
+		}
 	}
 }

@@ -143,27 +143,29 @@ func (s *Session) line(line string) bool {
 		s.print("\x1b[2J\x1b[H")
 		return true
 	}
-	again := true
+	var text string
+	var done bool
+	var err error
+	s.pump.during(func(ctx context.Context) { text, done, err = s.runner.run(ctx, line) })
+	switch {
+	case errors.Is(err, errExit):
+		return false
+	case errors.Is(err, errCancelled):
+		s.print("^C\n")
+		return true
+	case err != nil:
+		text += s.red("ERROR: "+sentence(err)) + "\n"
+	case done:
+		text += " Done\n"
+	}
 	cancelled := s.pump.during(func(ctx context.Context) {
-		text, done, err := s.runner.run(ctx, line)
-		switch {
-		case errors.Is(err, errExit):
-			again = false
-			return
-		case errors.Is(err, errCancelled):
-			return
-		case err != nil:
-			text += s.red("ERROR: "+sentence(err)) + "\n"
-		case done:
-			text += " Done\n"
-		}
 		p := pager{w: s.rw, keys: s.key, size: s.size, paging: s.runner.mode.page}
 		p.write(ctx, text)
 	})
 	if cancelled {
 		s.print("^C\n")
 	}
-	return again
+	return true
 }
 
 // key reads one key while a command's output is shown: there Ctrl-C is a key again, which quits.

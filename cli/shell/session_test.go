@@ -84,9 +84,8 @@ func TestControlCLeavesRunningCommand(t *testing.T) {
 	c := login(t, a, Options{})
 	c.sees("> ")
 	c.types("stat ns\r")
-	c.sees("stat ns\r\n")
+	a.receives(t, 1)
 	c.types("show server\r") // typed ahead: Ctrl-C drops it
-	time.Sleep(20 * time.Millisecond)
 	c.types("\x03")
 	c.sees("^C\r\n> ")
 	close(a.blocked)
@@ -95,6 +94,20 @@ func TestControlCLeavesRunningCommand(t *testing.T) {
 	if strings.Contains(out, "late answer") || strings.Contains(out, "show server") {
 		t.Errorf("output of the cancelled command or dropped keys appear: %q", out)
 	}
+}
+
+// TestControlCDoesNotHideAChange: a command that changes something ends as it ends, and the operator reads how.
+func TestControlCDoesNotHideAChange(t *testing.T) {
+	a := newAppliance()
+	c := login(t, a, Options{})
+	c.sees("> ")
+	c.types("add server slow 10.0.0.1\r")
+	a.receives(t, 1)
+	c.types("\x03")
+	close(a.blocked)
+	c.sees("\r\n Done\r\n> ")
+	c.types("add server slow 10.0.0.1\r")
+	c.sees("ERROR: Resource already exists [server, slow]\r\n> ")
 }
 
 func TestTypeAhead(t *testing.T) {
@@ -265,10 +278,10 @@ func TestWrappedLinesCountAsRows(t *testing.T) {
 }
 
 func TestIdleTimeout(t *testing.T) {
-	c := login(t, newAppliance(), Options{Idle: 80 * time.Millisecond})
+	c := login(t, newAppliance(), Options{Idle: time.Second})
 	c.sees("> ")
-	for range 5 {
-		time.Sleep(30 * time.Millisecond) // each key starts the time anew
+	for range 4 {
+		time.Sleep(300 * time.Millisecond) // each key starts the time anew
 		c.types("x")
 	}
 	select {
@@ -291,7 +304,7 @@ func TestIdleTimeoutIsSet(t *testing.T) {
 	c.sees("Timeout: 1\r\n Done\r\n> ")
 	start := time.Now()
 	c.ends()
-	if d := time.Since(start); d < 500*time.Millisecond || d > 3*time.Second {
+	if d := time.Since(start); d < 500*time.Millisecond || d > 4*time.Second {
 		t.Errorf("ended after %v, want 1s", d)
 	}
 }

@@ -50,6 +50,11 @@ func (a *appliance) Do(user string, op *grammar.Op) (string, error) {
 	a.ops, a.users = append(a.ops, op), append(a.users, user)
 	switch {
 	case op.Changes():
+		if len(op.Key) > 0 && op.Key[0] == "slow" {
+			a.mu.Unlock()
+			<-a.blocked
+			a.mu.Lock()
+		}
 		c := a.config.Clone()
 		if err := op.Apply(c); err != nil {
 			return "", err
@@ -80,6 +85,20 @@ func (a *appliance) Do(user string, op *grammar.Op) (string, error) {
 		return b.String(), nil
 	}
 	return "", nil
+}
+
+// receives waits until the backend has been given n commands.
+func (a *appliance) receives(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		a.mu.Lock()
+		have := len(a.ops)
+		a.mu.Unlock()
+		if have >= n {
+			return
+		}
+	}
+	t.Fatalf("the backend was not given %d commands", n)
 }
 
 // screen is the operator's end of a terminal in memory.
