@@ -9,8 +9,7 @@ type clock struct {
 	stopped uint64 // the CPU's counter when the clock was stopped
 }
 
-func newClock() *clock { return &clock{stopped: asm.Rdtsc()} }
-
+// read is what the worker calls. It has a meaning while the clock runs.
 func (c *clock) read() uint64 { return asm.RdtscFast() - c.hidden }
 
 func (c *clock) start(now uint64) { c.hidden += now - c.stopped }

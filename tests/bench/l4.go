@@ -20,6 +20,7 @@ import (
 
 type l4Options struct {
 	smoke   bool
+	noHuge  bool
 	rounds  int
 	out     string // folder
 	profile string // file
@@ -32,6 +33,9 @@ const (
 	peerSpan   = 200 * time.Millisecond
 )
 
+// buffers are those of DPDK's pool: passLen for each workload and flow count, and what a cache of the pool may hold.
+const buffers = 1<<14 - 1
+
 var flowCounts = []int{1, 10_000, 1_000_000}
 
 // notBuilt are workloads of the bench's contract that later steps bring.
@@ -42,6 +46,7 @@ var notBuilt = []string{"nat6-hit", "dsr-hit", "ipip-hit", "sessionless", "pbr-1
 type run4 struct {
 	o        l4Options
 	hz       uint64
+	huge     bool
 	fifo     bool
 	peer     *testpmd
 	rings    *port.Rings
@@ -68,16 +73,28 @@ func l4(o l4Options) error {
 		return err
 	}
 	// Three flow tables of 256 MiB, and DPDK's memory here and in testpmd.
-	const dpdkMB = 64
+	dpdkMB := 64
 	need := len(flowCounts)*258 + 2*dpdkMB
-	huge := freeHuge() >= need
+	huge := !o.noHuge && freeHuge() >= need
+	if !huge {
+		dpdkMB = 160 // a buffer of 2.3 KiB takes a page of its own and a bit
+	}
+	// DPDK makes a folder for each of its processes; these are to go with the bench.
+	dir, err := os.MkdirTemp("", "sluice-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv("RUNTIME_DIRECTORY", dir); err != nil {
+		return err
+	}
 	s := port.EALSettings{Lcores: []int{cpu}, MemoryMB: dpdkMB, Huge: huge, FilePrefix: fmt.Sprintf("sluice-bench-%d", os.Getpid())}
 	if err := port.StartEAL(&s); err != nil {
 		return err
 	}
-	r := &run4{o: o, hz: asm.CyclesPerSecond(200 * time.Millisecond), ref: &series{workload: reference}, mac: &series{workload: "testpmd-macswap"}}
+	r := &run4{o: o, huge: huge, hz: asm.CyclesPerSecond(200 * time.Millisecond), ref: &series{workload: reference}, mac: &series{workload: "testpmd-macswap"}}
 	r.fifo = fifoAllowed(cpu != other)
-	r.banner(cpu, huge, need)
+	r.banner(cpu, need)
 	if r.peer, err = startTestpmd(cpu, other, huge, r.fifo); err != nil {
 		fmt.Println(err)
 	} else {
@@ -103,10 +120,13 @@ func fifoAllowed(twoCPUs bool) bool {
 	return <-ok
 }
 
-func (r *run4) banner(cpu int, huge bool, need int) {
+func (r *run4) banner(cpu, need int) {
 	pages := "2 MiB pages"
-	if !huge {
-		pages = fmt.Sprintf("4 KiB pages (fewer than %d MiB of free hugepages: sysctl vm.nr_hugepages=%d)", need, need/2)
+	if !r.huge {
+		pages = "4 KiB pages"
+		if !r.o.noHuge {
+			pages += fmt.Sprintf(" (fewer than %d MiB of free hugepages: sysctl vm.nr_hugepages=%d)", need, need/2)
+		}
 	}
 	sched := "real-time (chrt -f 10) while measuring"
 	if !r.fifo {
@@ -157,7 +177,7 @@ func (r *run4) all() error {
 }
 
 func (r *run4) prepare() (err error) {
-	if r.rings, err = port.NewRings("bench", lanes, ringSize, 1<<14-1); err != nil {
+	if r.rings, err = port.NewRings("bench", lanes, ringSize, buffers); err != nil {
 		return err
 	}
 	for _, n := range flowCounts {
@@ -166,7 +186,7 @@ func (r *run4) prepare() (err error) {
 			return err
 		}
 		start := time.Now()
-		s, err := newSubject(n, r.rings, r.hz, true)
+		s, err := newSubject(n, r.rings, r.hz, r.huge)
 		if err != nil {
 			return fmt.Errorf("%d flows: %w", n, err)
 		}
@@ -312,8 +332,8 @@ func (r *run4) cleanup() error {
 	for i, s := range r.subjects {
 		errs = append(errs, s.close(), r.bares[i].close())
 	}
-	if free := r.rings.PoolFree(); free != 1<<14-1 {
-		errs = append(errs, fmt.Errorf("%d packet buffers were not given back", 1<<14-1-free))
+	if free := r.rings.PoolFree(); free != buffers {
+		errs = append(errs, fmt.Errorf("%d packet buffers were not given back", buffers-free))
 	}
 	return errors.Join(errs...)
 }

@@ -13,11 +13,12 @@ import (
 
 func main() {
 	smoke := flag.Bool("smoke", false, "a short run that checks outcomes (packets, allocations, output) and no times")
+	noHuge := flag.Bool("no-huge", false, "take ordinary memory even where there are hugepages")
 	rounds := flag.Int("rounds", 0, "rounds of one sample a workload (default 21, with -smoke 2)")
 	out := flag.String("out", "", "folder for the results (default tests/bench/out of this repository)")
 	profile := flag.String("profile", "", "write a CPU profile of the workload nat4-hit at the most flows to this file")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: bench l4 [-smoke] [-rounds N] [-out FOLDER] [-profile FILE]")
+		fmt.Fprintln(os.Stderr, "usage: bench l4 [-smoke] [-no-huge] [-rounds N] [-out FOLDER] [-profile FILE]")
 		flag.PrintDefaults()
 	}
 	if len(os.Args) < 2 || os.Args[1] != "l4" {
@@ -28,7 +29,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	o := l4Options{smoke: *smoke, rounds: *rounds, out: *out, profile: *profile}
+	o := l4Options{smoke: *smoke, noHuge: *noHuge, rounds: *rounds, out: *out, profile: *profile}
 	if o.out == "" {
 		root, err := repository()
 		if err != nil {

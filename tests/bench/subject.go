@@ -45,7 +45,7 @@ type subject struct {
 }
 
 func newSubject(flows int, rings *port.Rings, hz uint64, huge bool) (*subject, error) {
-	s := &subject{flows: flows, rings: rings, clock: newClock(), hz: hz, ms: make([]uintptr, passLen), ids: make([]uint32, passLen),
+	s := &subject{flows: flows, rings: rings, clock: &clock{}, hz: hz, ms: make([]uintptr, passLen), ids: make([]uint32, passLen),
 		chosen: make([]chosen, flows), fresh: 1 << 22, rng: rand.New(rand.NewPCG(1, uint64(flows)))}
 	var err error
 	s.w, err = worker.New(worker.Options{Queue: rings, Ports: ports, Flows: tableEntries, Huge: huge, Populate: true,
@@ -53,6 +53,7 @@ func newSubject(flows int, rings *port.Rings, hz uint64, huge bool) (*subject, e
 	if err != nil {
 		return nil, err
 	}
+	s.clock.stop(asm.Rdtsc()) // the worker has read it once, at the end of New
 	set, err := table.Build(tables(), s.w.Tables())
 	if err != nil {
 		return nil, err

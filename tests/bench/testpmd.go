@@ -33,7 +33,7 @@ func startTestpmd(cpu, other int, huge, fifo bool) (*testpmd, error) {
 	}
 	// stdbuf: it must not keep back what it prints.
 	args = append(args, "stdbuf", "-oL", path, "--lcores", fmt.Sprintf("0@%d,1@%d", other, cpu), "--no-pci", "--no-telemetry",
-		"--file-prefix", fmt.Sprintf("sluice-bench-peer-%d", os.Getpid()), "--vdev=net_ring0", "--vdev=net_ring1", "-m", "64")
+		"--file-prefix", fmt.Sprintf("sluice-bench-peer-%d", os.Getpid()), "--vdev=net_ring0", "--vdev=net_ring1", "-m", "96")
 	if huge {
 		args = append(args, "--in-memory")
 	} else {
