@@ -120,54 +120,58 @@ func TestLabConfiguration(t *testing.T) {
 	readBack(t, c)
 }
 
+// changes are what commands do to the lab's configuration, as lines that go and come.
+var changes = []struct {
+	line       string
+	gone, come []string
+}{
+	{"set lb vserver vip -lbMethod LEASTCONNECTION -comment x", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
+		[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -cltTimeout 180 -comment x"}},
+	{"unset lb vserver vip -lbMethod", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
+		[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -cltTimeout 180"}},
+	{"set lb vserver vip -cltTimeout 0", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
+		[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 0"}},
+	{"set lb vserver vip -weight 5 web2", []string{"bind lb vserver vip web2"}, []string{"bind lb vserver vip web2 -weight 5"}},
+	{"set lb vserver vip -IPAddress 10.1.0.60", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
+		[]string{"add lb vserver vip HTTP 10.1.0.60 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180", "add ns ip 10.1.0.60 255.255.255.255 -type VIP"}},
+	{"rm lb vserver echo", []string{"add lb vserver echo UDP 10.1.0.50 7 -persistenceType NONE -cltTimeout 120", "bind lb vserver echo echo1"}, nil},
+	{"rm service web1", []string{"add service web1 s1 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web1 -weight 3", "bind service web1 -monitorName m-http"}, nil},
+	{"rm service web1 web2 web3", []string{"add service web1 s1 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web1 -weight 3", "bind service web1 -monitorName m-http",
+		"add service web2 s2 HTTP 80 -usip YES -useproxyport NO -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web2", "bind service web2 -monitorName tcp",
+		"add service web3 10.2.0.13 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web3"}, nil},
+	{"unbind lb vserver vip web2", []string{"bind lb vserver vip web2"}, nil},
+	{"unbind service web1 -monitorName m-http", []string{"bind service web1 -monitorName m-http"}, nil},
+	{"disable service web3", []string{"add service web3 10.2.0.13 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360"},
+		[]string{"add service web3 10.2.0.13 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360 -state DISABLED"}},
+	{"dis lb vs echo", []string{"add lb vserver echo UDP 10.1.0.50 7 -persistenceType NONE -cltTimeout 120"}, []string{"add lb vserver echo UDP 10.1.0.50 7 -persistenceType NONE -cltTimeout 120 -state DISABLED"}},
+	{"disable ns ip 10.1.0.50", []string{"add ns ip 10.1.0.50 255.255.255.255 -type VIP"}, []string{"add ns ip 10.1.0.50 255.255.255.255 -type VIP -state DISABLED"}},
+	{"disable server s1", []string{"add server s1 10.2.0.11"}, []string{"add server s1 10.2.0.11 -state DISABLED"}},
+	{"enable server s1", nil, nil},
+	{"set ns ip 10.2.0.5 -netmask 255.255.0.0", []string{"add ns ip 10.2.0.5 255.255.255.0 -vServer DISABLED", "bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0"},
+		[]string{"add ns ip 10.2.0.5 255.255.0.0 -vServer DISABLED", "bind vlan 2 -IPAddress 10.2.0.5 255.255.0.0"}},
+	{"set lb monitor m-http -interval 2", []string{`add lb monitor m-http HTTP -respCode 200 300-302 -httpRequest "GET /health" -interval 500 MSEC -resptimeout 400 MSEC -downTime 1`},
+		[]string{`add lb monitor m-http HTTP -respCode 200 300-302 -httpRequest "GET /health" -interval 2 -resptimeout 400 MSEC -downTime 1`}},
+	{"unset lb monitor m-http HTTP -interval -respCode", []string{`add lb monitor m-http HTTP -respCode 200 300-302 -httpRequest "GET /health" -interval 500 MSEC -resptimeout 400 MSEC -downTime 1`},
+		[]string{`add lb monitor m-http HTTP -httpRequest "GET /health" -resptimeout 400 MSEC -downTime 1`}},
+	{"bind vlan 2 -ifnum 1/3 1/4", nil, []string{"bind vlan 2 -ifnum 1/3", "bind vlan 2 -ifnum 1/4"}},
+	{"rm vlan 2", []string{"add vlan 2", "bind vlan 2 -ifnum 1/2", "bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0"}, nil},
+	{"add ns ip 10.3.0.[7-9] 255.255.255.0 -type MIP", nil, []string{"add ns ip 10.3.0.7 255.255.255.0", "add ns ip 10.3.0.8 255.255.255.0", "add ns ip 10.3.0.9 255.255.255.0"}},
+	{"add server t[1-2] 10.9.0.[5-6]", nil, []string{"add server t1 10.9.0.5", "add server t2 10.9.0.6"}},
+	{"add service x 10.2.0.12 tcp 443", nil, []string{"add service x s2 TCP 443 -usip NO -useproxyport YES -cltTimeout 9000 -svrTimeout 9000"}},
+	{"add lb vserver n HTTP", nil, []string{"add lb vserver n HTTP -persistenceType NONE -cltTimeout 180"}},
+	{"add lb vserver n HTTP 0.0.0.0 0", nil, []string{"add lb vserver n HTTP -persistenceType NONE -cltTimeout 180"}},
+	{"add lb vserver any ANY 10.1.0.51 *", nil, []string{"add ns ip 10.1.0.51 255.255.255.255 -type VIP", "add lb vserver any ANY 10.1.0.51 * -persistenceType NONE -cltTimeout 120"}},
+	{"enable ns feature LB", nil, nil},
+	{"add server d 10.9.9.9 -devno 12345", nil, []string{"add server d 10.9.9.9"}},
+	{"add vlan 3 -mtu 0 -dynamicRouting DISABLED", nil, []string{"add vlan 3"}},
+	{"rm route 0.0.0.0 0.0.0.0 10.1.0.1", []string{"add route 0.0.0.0 0.0.0.0 10.1.0.1"}, nil},
+	{"set route 0.0.0.0 0.0.0.0 10.1.0.1 -distance 20", []string{"add route 0.0.0.0 0.0.0.0 10.1.0.1"}, []string{"add route 0.0.0.0 0.0.0.0 10.1.0.1 -distance 20"}},
+}
+
 // TestChanges: what commands do to the lab's configuration, as lines that go and come.
 func TestChanges(t *testing.T) {
-	for _, row := range []struct {
-		line       string
-		gone, come []string
-	}{
-		{"set lb vserver vip -lbMethod LEASTCONNECTION -comment x", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
-			[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -cltTimeout 180 -comment x"}},
-		{"unset lb vserver vip -lbMethod", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
-			[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -cltTimeout 180"}},
-		{"set lb vserver vip -cltTimeout 0", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
-			[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 0"}},
-		{"set lb vserver vip -weight 5 web2", []string{"bind lb vserver vip web2"}, []string{"bind lb vserver vip web2 -weight 5"}},
-		{"set lb vserver vip -IPAddress 10.1.0.60", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
-			[]string{"add lb vserver vip HTTP 10.1.0.60 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180", "add ns ip 10.1.0.60 255.255.255.255 -type VIP"}},
-		{"rm lb vserver echo", []string{"add lb vserver echo UDP 10.1.0.50 7 -persistenceType NONE -cltTimeout 120", "bind lb vserver echo echo1"}, nil},
-		{"rm service web1", []string{"add service web1 s1 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web1 -weight 3", "bind service web1 -monitorName m-http"}, nil},
-		{"rm service web1 web2 web3", []string{"add service web1 s1 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web1 -weight 3", "bind service web1 -monitorName m-http",
-			"add service web2 s2 HTTP 80 -usip YES -useproxyport NO -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web2", "bind service web2 -monitorName tcp",
-			"add service web3 10.2.0.13 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360", "bind lb vserver vip web3"}, nil},
-		{"unbind lb vserver vip web2", []string{"bind lb vserver vip web2"}, nil},
-		{"unbind service web1 -monitorName m-http", []string{"bind service web1 -monitorName m-http"}, nil},
-		{"disable service web3", []string{"add service web3 10.2.0.13 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360"},
-			[]string{"add service web3 10.2.0.13 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360 -state DISABLED"}},
-		{"dis lb vs echo", []string{"add lb vserver echo UDP 10.1.0.50 7 -persistenceType NONE -cltTimeout 120"}, []string{"add lb vserver echo UDP 10.1.0.50 7 -persistenceType NONE -cltTimeout 120 -state DISABLED"}},
-		{"disable ns ip 10.1.0.50", []string{"add ns ip 10.1.0.50 255.255.255.255 -type VIP"}, []string{"add ns ip 10.1.0.50 255.255.255.255 -type VIP -state DISABLED"}},
-		{"disable server s1", []string{"add server s1 10.2.0.11"}, []string{"add server s1 10.2.0.11 -state DISABLED"}},
-		{"enable server s1", nil, nil},
-		{"set ns ip 10.2.0.5 -netmask 255.255.0.0", []string{"add ns ip 10.2.0.5 255.255.255.0 -vServer DISABLED", "bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0"},
-			[]string{"add ns ip 10.2.0.5 255.255.0.0 -vServer DISABLED", "bind vlan 2 -IPAddress 10.2.0.5 255.255.0.0"}},
-		{"set lb monitor m-http -interval 2", []string{`add lb monitor m-http HTTP -respCode 200 300-302 -httpRequest "GET /health" -interval 500 MSEC -resptimeout 400 MSEC -downTime 1`},
-			[]string{`add lb monitor m-http HTTP -respCode 200 300-302 -httpRequest "GET /health" -interval 2 -resptimeout 400 MSEC -downTime 1`}},
-		{"unset lb monitor m-http HTTP -interval -respCode", []string{`add lb monitor m-http HTTP -respCode 200 300-302 -httpRequest "GET /health" -interval 500 MSEC -resptimeout 400 MSEC -downTime 1`},
-			[]string{`add lb monitor m-http HTTP -httpRequest "GET /health" -resptimeout 400 MSEC -downTime 1`}},
-		{"bind vlan 2 -ifnum 1/3 1/4", nil, []string{"bind vlan 2 -ifnum 1/3", "bind vlan 2 -ifnum 1/4"}},
-		{"rm vlan 2", []string{"add vlan 2", "bind vlan 2 -ifnum 1/2", "bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0"}, nil},
-		{"add ns ip 10.3.0.[7-9] 255.255.255.0 -type MIP", nil, []string{"add ns ip 10.3.0.7 255.255.255.0", "add ns ip 10.3.0.8 255.255.255.0", "add ns ip 10.3.0.9 255.255.255.0"}},
-		{"add server t[1-2] 10.9.0.[5-6]", nil, []string{"add server t1 10.9.0.5", "add server t2 10.9.0.6"}},
-		{"add service x 10.2.0.12 tcp 443", nil, []string{"add service x s2 TCP 443 -usip NO -useproxyport YES -cltTimeout 9000 -svrTimeout 9000"}},
-		{"add lb vserver n HTTP", nil, []string{"add lb vserver n HTTP -persistenceType NONE -cltTimeout 180"}},
-		{"add lb vserver n HTTP 0.0.0.0 0", nil, []string{"add lb vserver n HTTP -persistenceType NONE -cltTimeout 180"}},
-		{"add lb vserver any ANY 10.1.0.51 *", nil, []string{"add ns ip 10.1.0.51 255.255.255.255 -type VIP", "add lb vserver any ANY 10.1.0.51 * -persistenceType NONE -cltTimeout 120"}},
-		{"enable ns feature LB", nil, nil},
-		{"add server d 10.9.9.9 -devno 12345", nil, []string{"add server d 10.9.9.9"}},
-		{"add vlan 3 -mtu 0 -dynamicRouting DISABLED", nil, []string{"add vlan 3"}},
-		{"rm route 0.0.0.0 0.0.0.0 10.1.0.1", []string{"add route 0.0.0.0 0.0.0.0 10.1.0.1"}, nil},
-		{"set route 0.0.0.0 0.0.0.0 10.1.0.1 -distance 20", []string{"add route 0.0.0.0 0.0.0.0 10.1.0.1"}, []string{"add route 0.0.0.0 0.0.0.0 10.1.0.1 -distance 20"}},
-	} {
+	for _, row := range changes {
+
 		before := configOf(t, labLines...)
 		after, err := do(before, row.line)
 		if err != nil {

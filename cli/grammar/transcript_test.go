@@ -8,46 +8,48 @@ import (
 	"sluice/vendor-config/schema"
 )
 
+// savedFile is a file as a device of the reference product saves it, with what is refused of each line.
+var savedFile = []struct{ line, refused string }{
+	{"#NS13.1 Build 37.29", ""},
+	{"# Last modified by `save config`, Fri Feb  3 14:33:41 2023", ""},
+	{"set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0", "No such command [set config]"},
+	{"enable ns feature LB", ""},
+	{"enable ns mode FR L3 Edge USNIP PMTUD", "Feature not supported in this release [mode, FR]"},
+	{"enable ns mode USNIP", ""},
+	{"set ns hostName lb1", "Feature not supported in this release [ns hostname]"},
+	{"add vlan 10 -devno 12", ""},
+	{"add vlan 20", ""},
+	{"add ns ip 10.10.0.11 255.255.255.0 -vServer DISABLED -devno 13", ""},
+	{"add ns ip 10.20.0.11 255.255.255.0 -vServer DISABLED -telnet DISABLED -gui DISABLED", ""},
+	{"bind vlan 10 -ifnum 1/1 -IPAddress 10.10.0.11 255.255.255.0", ""},
+	{"bind vlan 20 -ifnum 1/2 -IPAddress 10.20.0.11 255.255.255.0", ""},
+	{"add ns pbr p ALLOW -srcPort = 80 -destPort = 1024-17151 -nextHop 10.20.0.21 -protocol TCP -priority 10", "Feature not supported in this release [ns pbr]"},
+	{"add server web_svr1 10.20.0.31", ""},
+	{"add service svc1 web_svr1 HTTP 80 -gslb NONE -maxClient 0", "No such argument [-gslb]"},
+	{"add service svc1 web_svr1 HTTP 80 -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -sp OFF -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO", ""},
+	{"add service dns1 10.20.0.32 UDP 53 -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport NO -cltTimeout 120 -svrTimeout 120 -CKA NO -TCPB NO -CMP NO", ""},
+	{"add service up 10.20.0.21 ANY * -usip YES -useproxyport YES", ""},
+	{"add serviceGroup g HTTP -maxClient 0", "Feature not supported in this release [serviceGroup]"},
+	{"add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180", ""},
+	{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -cltTimeout 9000", "Feature not supported in this release [persistenceType, SOURCEIP]"},
+	{"add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120 -Listenpriority 101", ""},
+	{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED", "Feature not supported in this release [IPAddress, *]"},
+	{"set lb parameter -sessionsThreshold 150000", "Feature not supported in this release [lb parameter]"},
+	{"bind lb vserver vs1 svc1", ""},
+	{"bind lb vserver dns dns1", ""},
+	{"add lb monitor web HTTP -respCode 200 -httpRequest \"HEAD /index.html\" -LRTM DISABLED -interval 10 -resptimeout 5", ""},
+	{"add lb monitor ecv HTTP-ECV -send \"GET /\" -recv ok", "Feature not supported in this release [type, HTTP-ECV]"},
+	{"bind service svc1 -monitorName web -weight 1", ""},
+	{"add route 0.0.0.0 0.0.0.0 10.10.0.1", ""},
+	{"add dns nameServer 10.20.0.53", "Feature not supported in this release [dns nameserver]"},
+	{"save ns config", ""},
+}
+
 // TestSavedFile: a file as a device of the reference product saves it. What this release has is taken over; what it does
 // not have is refused by name and stops nothing.
 func TestSavedFile(t *testing.T) {
-	rows := []struct{ line, refused string }{
-		{"#NS13.1 Build 37.29", ""},
-		{"# Last modified by `save config`, Fri Feb  3 14:33:41 2023", ""},
-		{"set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0", "No such command [set config]"},
-		{"enable ns feature LB", ""},
-		{"enable ns mode FR L3 Edge USNIP PMTUD", "Feature not supported in this release [mode, FR]"},
-		{"enable ns mode USNIP", ""},
-		{"set ns hostName lb1", "Feature not supported in this release [ns hostname]"},
-		{"add vlan 10 -devno 12", ""},
-		{"add vlan 20", ""},
-		{"add ns ip 10.10.0.11 255.255.255.0 -vServer DISABLED -devno 13", ""},
-		{"add ns ip 10.20.0.11 255.255.255.0 -vServer DISABLED -telnet DISABLED -gui DISABLED", ""},
-		{"bind vlan 10 -ifnum 1/1 -IPAddress 10.10.0.11 255.255.255.0", ""},
-		{"bind vlan 20 -ifnum 1/2 -IPAddress 10.20.0.11 255.255.255.0", ""},
-		{"add ns pbr p ALLOW -srcPort = 80 -destPort = 1024-17151 -nextHop 10.20.0.21 -protocol TCP -priority 10", "Feature not supported in this release [ns pbr]"},
-		{"add server web_svr1 10.20.0.31", ""},
-		{"add service svc1 web_svr1 HTTP 80 -gslb NONE -maxClient 0", "No such argument [-gslb]"},
-		{"add service svc1 web_svr1 HTTP 80 -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -sp OFF -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO", ""},
-		{"add service dns1 10.20.0.32 UDP 53 -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport NO -cltTimeout 120 -svrTimeout 120 -CKA NO -TCPB NO -CMP NO", ""},
-		{"add service up 10.20.0.21 ANY * -usip YES -useproxyport YES", ""},
-		{"add serviceGroup g HTTP -maxClient 0", "Feature not supported in this release [serviceGroup]"},
-		{"add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180", ""},
-		{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -cltTimeout 9000", "Feature not supported in this release [persistenceType, SOURCEIP]"},
-		{"add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120 -Listenpriority 101", ""},
-		{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED", "Feature not supported in this release [IPAddress, *]"},
-		{"set lb parameter -sessionsThreshold 150000", "Feature not supported in this release [lb parameter]"},
-		{"bind lb vserver vs1 svc1", ""},
-		{"bind lb vserver dns dns1", ""},
-		{"add lb monitor web HTTP -respCode 200 -httpRequest \"HEAD /index.html\" -LRTM DISABLED -interval 10 -resptimeout 5", ""},
-		{"add lb monitor ecv HTTP-ECV -send \"GET /\" -recv ok", "Feature not supported in this release [type, HTTP-ECV]"},
-		{"bind service svc1 -monitorName web -weight 1", ""},
-		{"add route 0.0.0.0 0.0.0.0 10.10.0.1", ""},
-		{"add dns nameServer 10.20.0.53", "Feature not supported in this release [dns nameserver]"},
-		{"save ns config", ""},
-	}
 	c := configOf(t)
-	for _, row := range rows {
+	for _, row := range savedFile {
 		after, err := do(c, row.line)
 		switch {
 		case row.refused == "" && err != nil:

@@ -12,8 +12,11 @@ import (
 // errExit ends the session.
 var errExit = errors.New("exit")
 
-// errCancelled: the operator did not want to wait, or answered no.
+// errCancelled: the operator did not want to wait.
 var errCancelled = errors.New("cancelled")
+
+// errDeclined: the operator was asked and said no.
+var errDeclined = errors.New("declined")
 
 // runner executes lines for one user, with or without a terminal.
 type runner struct {
@@ -72,7 +75,7 @@ func (r *runner) mayClear(op *grammar.Op) error {
 		return schema.Refuse(schema.NotPermitted, "clear ns config").Because("nobody can be asked here; give -force")
 	}
 	if !r.confirm("Are you sure you want to clear the configuration (Y/N)? [N]: ") {
-		return errCancelled
+		return errDeclined
 	}
 	return nil
 }

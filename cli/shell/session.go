@@ -150,6 +150,8 @@ func (s *Session) line(line string) bool {
 	switch {
 	case errors.Is(err, errExit):
 		return false
+	case errors.Is(err, errDeclined):
+		return true
 	case errors.Is(err, errCancelled):
 		s.print("^C\n")
 		return true

@@ -48,82 +48,88 @@ func TestRowsComeAfterWhatTheyReferTo(t *testing.T) {
 	}
 }
 
+// rowsOf is an object with rows of the type.
+func rowsOf(typ any) *Object {
+	return &Object{Words: []string{"x"}, YANG: "x", Verbs: []string{"add"}, Help: "X", Rows: true, Type: reflect.TypeOf(typ)}
+}
+
+// tagFaults are objects and what is wrong with their tags.
+var tagFaults = []struct {
+	object *Object
+	want   string
+}{
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+	}{}), ""},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1"`
+	}{}), "field A: tags cli and help must be given"},
+	{rowsOf(struct {
+		A string `key:"1" help:"A"`
+	}{}), "field A: tags cli and help must be given"},
+	{rowsOf(struct {
+		A string `cli:"a" help:"A"`
+	}{}), "rows need a key"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" hlep:"A" help:"A"`
+	}{}), "field A: unknown tag hlep"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"2" help:"A"`
+	}{}), "keys are not numbered 1, 2, 3"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"one" help:"A"`
+	}{}), "field A: tag key is no number"},
+	{rowsOf(struct {
+		A int `cli:"a" key:"1" help:"A"`
+	}{}), "field A: type int is not string, unsigned integer or netip.Addr"},
+	{rowsOf(struct {
+		A uint8 `cli:"a" key:"1" min:"9" max:"3" help:"A"`
+	}{}), "field A: min is greater than max, or given to a type without numbers"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B string `cli:"b" enum:"X,Y" def:"Z" help:"B"`
+	}{}), "field B: default Z: Invalid value [b, Z]: it is one of X Y"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B uint8  `cli:"b" max:"5" def:"6" help:"B"`
+	}{}), "field B: default 6: Argument value out of range [b, 0, 5]: 6 was given"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B uint8  `cli:"b" defby:"a X=300" help:"B"`
+	}{}), "field B: default 300: Argument value out of range [b, 0, 255]: 300 was given"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B uint8  `cli:"b" defby:"c X=3" help:"B"`
+	}{}), "field b speaks of c, which does not exist"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B string `cli:"b" enum:"X" alias:"Y=Z" help:"B"`
+	}{}), "field B: alias: Invalid value [b, Z]: it is one of X"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B string `cli:"b" only:"show" help:"B"`
+	}{}), "field b is for the verb show, which the object does not take"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B string `cli:"A" help:"B"`
+	}{}), "field B: argument is there twice"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" syntax:"poem" help:"A"`
+	}{}), "field A: unknown syntax poem"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B string `cli:"b" pos:"1" help:"B"`
+	}{}), "positional b stands among the keys"},
+	{rowsOf(struct {
+		A string `cli:"a" key:"1" help:"A"`
+		B uint8  `cli:"b" enum:"X" help:"B"`
+	}{}), "field B: enum is given to a type other than string"},
+	{&Object{Words: []string{"x"}, Type: reflect.TypeFor[struct{}]()}, "words, YANG name, verbs and help must be given"},
+}
+
 func TestWrongTagsAreFound(t *testing.T) {
-	rows := func(typ any) *Object {
-		return &Object{Words: []string{"x"}, YANG: "x", Verbs: []string{"add"}, Help: "X", Rows: true, Type: reflect.TypeOf(typ)}
-	}
-	for _, row := range []struct {
-		object *Object
-		want   string
-	}{
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-		}{}), ""},
-		{rows(struct {
-			A string `cli:"a" key:"1"`
-		}{}), "field A: tags cli and help must be given"},
-		{rows(struct {
-			A string `key:"1" help:"A"`
-		}{}), "field A: tags cli and help must be given"},
-		{rows(struct {
-			A string `cli:"a" help:"A"`
-		}{}), "rows need a key"},
-		{rows(struct {
-			A string `cli:"a" key:"1" hlep:"A" help:"A"`
-		}{}), "field A: unknown tag hlep"},
-		{rows(struct {
-			A string `cli:"a" key:"2" help:"A"`
-		}{}), "keys are not numbered 1, 2, 3"},
-		{rows(struct {
-			A string `cli:"a" key:"one" help:"A"`
-		}{}), "field A: tag key is no number"},
-		{rows(struct {
-			A int `cli:"a" key:"1" help:"A"`
-		}{}), "field A: type int is not string, unsigned integer or netip.Addr"},
-		{rows(struct {
-			A uint8 `cli:"a" key:"1" min:"9" max:"3" help:"A"`
-		}{}), "field A: min is greater than max, or given to a type without numbers"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B string `cli:"b" enum:"X,Y" def:"Z" help:"B"`
-		}{}), "field B: default Z: Invalid value [b, Z]: it is one of X Y"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B uint8  `cli:"b" max:"5" def:"6" help:"B"`
-		}{}), "field B: default 6: Argument value out of range [b, 0, 5]: 6 was given"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B uint8  `cli:"b" defby:"a X=300" help:"B"`
-		}{}), "field B: default 300: Argument value out of range [b, 0, 255]: 300 was given"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B uint8  `cli:"b" defby:"c X=3" help:"B"`
-		}{}), "field b speaks of c, which does not exist"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B string `cli:"b" enum:"X" alias:"Y=Z" help:"B"`
-		}{}), "field B: alias: Invalid value [b, Z]: it is one of X"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B string `cli:"b" only:"show" help:"B"`
-		}{}), "field b is for the verb show, which the object does not take"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B string `cli:"A" help:"B"`
-		}{}), "field B: argument is there twice"},
-		{rows(struct {
-			A string `cli:"a" key:"1" syntax:"poem" help:"A"`
-		}{}), "field A: unknown syntax poem"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B string `cli:"b" pos:"1" help:"B"`
-		}{}), "positional b stands among the keys"},
-		{rows(struct {
-			A string `cli:"a" key:"1" help:"A"`
-			B uint8  `cli:"b" enum:"X" help:"B"`
-		}{}), "field B: enum is given to a type other than string"},
-		{&Object{Words: []string{"x"}, Type: reflect.TypeFor[struct{}]()}, "words, YANG name, verbs and help must be given"},
-	} {
+	for _, row := range tagFaults {
+
 		if got := describe(row.object); got != row.want {
 			t.Errorf("%v: %q, want %q", row.object.Type, got, row.want)
 		}
