@@ -207,18 +207,20 @@ func (s *subject) fill() error {
 
 // forget lets the flows that open has made grow too old and has them swept away.
 func (s *subject) forget() error {
-	s.clock.skip((synSeconds + 1) * s.hz)
-	start := asm.Rdtsc()
-	s.clock.start(start)
-	// Idle turns look at 4096 of the 4 Mi slots each. All of them, so that no sweep is left over for what is measured.
-	for range 1024 + 8 {
-		s.w.Poll()
+	for range 3 {
+		s.clock.skip((synSeconds + 1) * s.hz)
+		s.clock.start(asm.Rdtsc())
+		// Idle turns look at 4096 of the 4 Mi slots each. All of them, so that no sweep is left over for what is measured.
+		for range 1024 + 8 {
+			s.w.Poll()
+		}
+		s.clock.stop(asm.Rdtsc())
+		// A removal can move an entry from before the sweep to behind it: another round finds it.
+		if s.entries() == uint64(2*s.flows) {
+			return nil
+		}
 	}
-	s.clock.stop(asm.Rdtsc())
-	if n := s.entries(); n != uint64(2*s.flows) {
-		return fmt.Errorf("%d entries are left after new flows were forgotten, %d were before", n, 2*s.flows)
-	}
-	return nil
+	return fmt.Errorf("%d entries are left after new flows were forgotten, %d were before", s.entries(), 2*s.flows)
 }
 
 func (s *subject) stats() api.Stats {
