@@ -12,7 +12,7 @@ import (
 var savedFile = []struct{ line, refused string }{
 	{"#NS13.1 Build 37.29", ""},
 	{"# Last modified by `save config`, Fri Feb  3 14:33:41 2023", ""},
-	{"set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0", "No such command [set config]"},
+	{"set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0", "Feature not supported in this release [set ns config]"},
 	{"enable ns feature LB", ""},
 	{"enable ns mode FR L3 Edge USNIP PMTUD", "Feature not supported in this release [mode, FR]"},
 	{"enable ns mode USNIP", ""},

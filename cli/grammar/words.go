@@ -57,6 +57,12 @@ var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,n
 	"ns timer,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,gslb service,"+
 	"gslb site,partition,license,hostname,ns partitions", ",")
 
+// laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
+var laterVerbs = map[string]string{
+	"ns-config": "set unset show", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "set unset enable disable stat",
+	"arp": "add rm", "vlan": "stat", "lb-monitor": "enable disable bind unbind", "route": "clear", "ns-ip": "stat", "hardware": "stat",
+}
+
 // path is one way to type an object after its verb.
 type path struct {
 	words []string
@@ -230,6 +236,9 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 	}
 	for _, p := range paths() {
 		if len(p.words) > depth && strings.EqualFold(p.words[depth], word) {
+			if slices.Contains(strings.Fields(laterVerbs[p.obj.YANG]), verb) && depth == len(p.words)-1 {
+				return schema.Refuse(schema.NotSupported, verb+" "+strings.Join(p.words, " "))
+			}
 			return schema.Refuse(schema.NoSuchCommand, verb+" "+word).Because(strings.Join(p.words, " ") + " takes the verbs " + strings.Join(verbsOf(p.words), " "))
 		}
 	}

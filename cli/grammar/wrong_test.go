@@ -17,6 +17,7 @@ var wrong = []struct{ line, fault, want string }{
 	{"add lb vsrv v HTTP", "vsrv", "No such command [vsrv]"},
 	{"add serv x", "serv", "Ambiguous command [serv]: it may be server, service"},
 	{"bind server s1", "server", "No such command [bind server]: server takes the verbs add set unset rm enable disable show"},
+	{"disable interface 1/1", "interface", "Feature not supported in this release [disable interface]"},
 	{"add cs vserver c HTTP 10.1.0.60 80", "cs vserver", "Feature not supported in this release [cs vserver]"},
 	{"add serviceGroup g HTTP", "serviceGroup", "Feature not supported in this release [serviceGroup]"},
 	{"rename server s1 s9", "rename", "Feature not supported in this release [rename]"},
