@@ -420,7 +420,7 @@ func TestTrouble(t *testing.T) {
 	b.kernel.mu.Unlock()
 	b.commit(func(*schema.Config) {})
 	until(t, "all is well", func() bool { return len(b.Trouble()) == 0 })
-	if cfg := p.now().Config; cfg == nil || len(cfg.Vservers) != 1 {
+	if tb := p.now(); tb.Config == nil || len(tb.Config.Vservers) != 1 || tb.Neighbors == nil {
 		t.Error("the change after the refusal did not bring everything")
 	}
 }

@@ -101,6 +101,9 @@ func (c *conn) Apply(ctx context.Context, t *api.Tables) error {
 		return errGone
 	default:
 	}
+	if c.p.tables.Config == nil && (t.Config == nil || t.Health == nil || t.FIB == nil || t.Neighbors == nil) {
+		panic("the first tables that a dataplane takes are not whole")
+	}
 	c.p.applied = append(c.p.applied, *t)
 	if t.Config != nil {
 		c.p.tables.Config = t.Config
