@@ -159,10 +159,7 @@ func (e *Engine) applyTables(prev, next *version, ids compile.IDs, t *api.Tables
 	_, now := e.now()
 	s, turns := e.arrange(prev, next, ids, now)
 	t.Health = compile.Health(next.index, s)
-	t.Neighbors = nil // no command changes them
-	if e.wire.sent.Neighbors == nil {
-		t.Neighbors = &api.Neighbors{Entries: now.Neighbors} // a dataplane that has refused everything so far
-	}
+	t.Neighbors = &api.Neighbors{Entries: now.Neighbors} // no command changes them, but they may have been refused before
 	switch err := e.send(t); {
 	case err == nil && e.link.Load() == nil:
 		warning = warnNotConnected
