@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,11 +20,14 @@ import (
 )
 
 type l4Options struct {
-	smoke   bool
-	noHuge  bool
-	rounds  int
-	out     string // folder
-	profile string // file
+	smoke  bool
+	noHuge bool
+	rounds int
+	out    string // folder
+
+	profile      string // file
+	profileOf    string // workload
+	profileFlows int
 }
 
 // Samples: so many passes each, of which the median counts.
@@ -72,6 +76,11 @@ func l4(o l4Options) error {
 	if err != nil {
 		return err
 	}
+	alone, err := waitForOthers()
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
 	// Three flow tables of 256 MiB, and DPDK's memory here and in testpmd.
 	dpdkMB := 64
 	need := len(flowCounts)*258 + 2*dpdkMB
@@ -306,23 +315,32 @@ func (r *run4) countAllocs() error {
 	return nil
 }
 
-// writeProfile samples the CPU while packets of known flows go round.
+// writeProfile samples the CPU while packets of one workload go round. What the bench itself does in between is in it too.
 func (r *run4) writeProfile() error {
 	f, err := os.Create(r.o.profile)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	i := slices.Index(flowCounts, r.o.profileFlows)
+	if i < 0 || r.o.profileOf != "nat4-hit" && r.o.profileOf != "new-flow" {
+		return fmt.Errorf("there is no workload %s at %d flows to profile", r.o.profileOf, r.o.profileFlows)
+	}
+	s := r.subjects[i]
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return err
 	}
-	s := r.subjects[len(r.subjects)-1]
+	defer pprof.StopCPUProfile()
 	for start := time.Now(); time.Since(start) < 5*time.Second; {
-		if _, err := s.hit(); err != nil {
+		if r.o.profileOf == "nat4-hit" {
+			_, err = s.hit()
+		} else if _, err = s.open(); err == nil {
+			err = s.forget()
+		}
+		if err != nil {
 			return err
 		}
 	}
-	pprof.StopCPUProfile()
 	return nil
 }
 

@@ -16,7 +16,9 @@ func main() {
 	noHuge := flag.Bool("no-huge", false, "take ordinary memory even where there are hugepages")
 	rounds := flag.Int("rounds", 0, "rounds of one sample a workload (default 21, with -smoke 2)")
 	out := flag.String("out", "", "folder for the results (default tests/bench/out of this repository)")
-	profile := flag.String("profile", "", "write a CPU profile of the workload nat4-hit at the most flows to this file")
+	profile := flag.String("profile", "", "write a CPU profile of 5 s of a workload to this file")
+	workload := flag.String("profile-workload", "nat4-hit", "the workload to profile: nat4-hit or new-flow")
+	flows := flag.Int("profile-flows", 1_000_000, "the flows that it has: 1, 10000 or 1000000")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: bench l4 [-smoke] [-no-huge] [-rounds N] [-out FOLDER] [-profile FILE]")
 		flag.PrintDefaults()
@@ -29,7 +31,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	o := l4Options{smoke: *smoke, noHuge: *noHuge, rounds: *rounds, out: *out, profile: *profile}
+	o := l4Options{smoke: *smoke, noHuge: *noHuge, rounds: *rounds, out: *out, profile: *profile, profileOf: *workload, profileFlows: *flows}
 	if o.out == "" {
 		root, err := repository()
 		if err != nil {

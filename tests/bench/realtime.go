@@ -2,9 +2,13 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,6 +24,21 @@ func realtime(on bool) error {
 		a = unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: fifoPriority}
 	}
 	return unix.SchedSetAttr(0, &a, 0)
+}
+
+// waitForOthers returns when no other bench runs on this machine, since each would measure the other, too. Closing what it
+// returns lets the next one go.
+func waitForOthers() (io.Closer, error) {
+	for start := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		// A name without a file, which the kernel forgets with its owner.
+		l, err := net.Listen("unix", "@sluice-bench")
+		if err == nil || !errors.Is(err, unix.EADDRINUSE) {
+			return l, err
+		}
+		if time.Since(start) > 5*time.Minute {
+			return nil, errors.New("another bench has been running for 5 minutes: end it first")
+		}
+	}
 }
 
 // cpus picks the CPU to measure on, the last one that this process may use, and one for what else there is.
