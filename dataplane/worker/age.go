@@ -5,20 +5,22 @@ import (
 	"sluice/dataplane/packet"
 )
 
-// age paces the sweep that finds flows which were silent too long: the whole table within sweepTicks, a bounded piece a turn.
+// age paces the sweep that finds flows which were silent too long: the whole table in 10 s, a small one in a tick, and a
+// bounded piece a turn. It reads every slot, so a faster round costs memory bandwidth that packets want.
 type age struct {
 	slots uint64 // of the table
 	debt  uint64 // slots that are due to be looked at
 }
 
 const (
-	sweepTicks = 20   // 2 s for the whole table
+	sweepTicks = 100  // for the whole table
+	sweepLeast = 4096 // slots a tick
 	sweepBusy  = 256  // slots a turn with packets
 	sweepIdle  = 4096 // slots a turn without
 )
 
 func (a *age) due(ticks uint32) {
-	a.debt = min(a.debt+a.slots*uint64(ticks)/sweepTicks+1, a.slots)
+	a.debt = min(a.debt+max(a.slots/sweepTicks, sweepLeast)*uint64(ticks), a.slots)
 }
 
 func (w *Worker) sweep(most uint64) {

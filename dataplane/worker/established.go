@@ -1,100 +1,126 @@
 package worker
 
 import (
+	"math/bits"
+	"unsafe"
+
 	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
+	"sluice/dataplane/port"
 	"sluice/dataplane/table"
 )
 
-// established translates packets of known flows and sends them on. The loop is the whole cost of most packets: it works on
-// addresses and scalars that are read once a burst, touches the packet, its flow entry, two lines of counters and the
-// adjacency, and leaves whatever is out of the ordinary to seldom, or open for the stages behind.
+const adjacencySize = unsafe.Sizeof(table.Adjacency{})
+
+// Flags after which there is more to do than to translate.
+const eventful = packet.SYN | packet.FIN | packet.RST
+
+// hit keeps apart what the flags say and whether the handshake is over: both are one test.
+var _ = [1]struct{}{}[uint8(flow.Opening)&^eventful]
+
+// established translates packets of known flows and queues them at once. Whatever is out of the ordinary takes the longer
+// way or stays open for the stages behind.
 func established(w *Worker, t *table.Set, b []packet.Packet) {
-	adjacencies, gen, now, mac := t.Adjacencies(), t.Gen, w.now, w.mac
-	services, vservers := w.services, w.vservers
-	open := w.open
+	w.adjacencies, w.gen = t.Adjacencies(), t.Gen
+	var sent uint32
 	for i := range b {
 		p := &b[i]
-		if p.Class != packet.ClassPlain {
-			if p.Class == packet.ClassExpiring || p.Class == packet.ClassOtherIP {
-				open &^= w.unusual(t, p, uint32(1)<<uint(i))
-			}
-			continue
+		if w.hit(p, eventful) || w.known(t, p, 1<<uint(i)) {
+			sent |= 1 << uint(i)
 		}
-		d := p.Data
-		if *u64(d)<<16 != mac<<16 {
-			continue // not to us: local says so
-		}
-		e := flow.At(p.Slot)
-		if e.B != p.B || e.A != p.A {
-			if e = w.flows.Find(p.Slot, p.A, p.B); e == nil {
-				continue
-			}
-		}
-		if p.TCPFlags&(packet.SYN|packet.FIN|packet.RST)|uint8(e.State&flow.Opening) != 0 && !w.tcp(t, p, e) {
-			continue
-		}
-		a := (*table.Adjacency)(at(adjacencies + uintptr(e.Adj)*16))
-		h := d + uintptr(p.L3)
-		sum := h + packet.IPv4Len + packet.OffTCPSum
-		tcp := uint8(p.B>>32) == packet.ProtoTCP
-		if !tcp {
-			sum = h + packet.IPv4Len + packet.OffUDPSum
-		}
-		if e.Gen != gen || p.L3Len > a.MTU || packet.Partial(*u16(sum), e.Pseudo, p.L3Len-packet.IPv4Len) {
-			if w.translate(p, e) {
-				w.count(e, p)
-				w.outgoing |= 1 << uint(i)
-				p.Reason = packet.ForwardFlow
-			}
-			open &^= 1 << uint(i)
-			continue
-		}
-		if tcp {
-			e.TCP(h)
-		} else {
-			e.UDP(h)
-		}
-		*u64(d) = a.MACs
-		*u32(d + 8) = a.Rest
-		e.Last = now
-		e.Packets++
-		n := uint64(p.L3Len)
-		e.Bytes += n
-		way := uintptr(e.Kind&flow.KindReverse) << reverseShift
-		c := services + uintptr(e.Service)<<countsShift + way
-		*u64(c)++
-		*u64(c + 8) += n
-		c = vservers + uintptr(e.Vserver)<<countsShift + way
-		*u64(c)++
-		*u64(c + 8) += n
-		p.Out = uint8(a.Lane)
-		p.Verdict, p.Reason = packet.Transmit, packet.ForwardFlow
-		open &^= 1 << uint(i)
 	}
-	w.open = open
+	w.open &^= sent
+	w.rest &^= sent
+	w.counts[packet.ForwardFlow] += uint64(bits.OnesCount32(sent))
 }
 
-// unusual looks after packets of known flows that the loop does not: those whose TTL has run out and those of protocols
-// without ports. It returns bit if it has decided about p.
-func (w *Worker) unusual(t *table.Set, p *packet.Packet, bit uint32) uint32 {
-	if p.DstMAC() != w.mac {
-		return 0
+// hit is the whole cost of most packets. It finds p's flow, translates p, counts it and queues it, or reports false and
+// changes nothing if that is not all there is to do: no flow, a TCP flag among watch, a handshake that is not over, another
+// generation of adjacencies, a frame too long, an unfinished checksum. It calls nothing, so that the compiler keeps
+// everything in registers; the worker's fields that it reads stay in the first cache.
+func (w *Worker) hit(p *packet.Packet, watch uint8) bool {
+	d := p.Data
+	if p.Class != packet.ClassPlain || (*u64(d)^w.mac)<<16 != 0 {
+		return false
 	}
 	e := w.flows.Find(p.Slot, p.A, p.B)
 	if e == nil {
-		return 0
+		return false
+	}
+	length := p.L3Len
+	a := (*table.Adjacency)(at(w.adjacencies + uintptr(e.Adj)*adjacencySize))
+	if (p.TCPFlags|uint8(e.State&flow.Opening))&watch != 0 || e.Gen != w.gen || length > a.MTU {
+		return false
+	}
+	h := d + uintptr(p.L3)
+	if p.Proto() == packet.ProtoTCP {
+		f := h + packet.IPv4Len + packet.OffTCPSum
+		s := *u16(f)
+		if packet.Partial(s, e.Pseudo, length-packet.IPv4Len) {
+			return false
+		}
+		*u16(f) = packet.Patch(s, e.L4Delta)
+	} else {
+		f := h + packet.IPv4Len + packet.OffUDPSum
+		s := *u16(f)
+		if packet.Partial(s, e.Pseudo, length-packet.IPv4Len) {
+			return false
+		}
+		*u16(f) = packet.PatchUDP(s, e.L4Delta)
+	}
+	*u64(h + packet.OffSrcIP) = e.Addrs
+	*u32(h + packet.IPv4Len) = e.Ports
+	*u8(h + packet.OffTTL)--
+	*u16(h + packet.OffIPSum) = packet.Patch(*u16(h + packet.OffIPSum), e.IPDelta)
+	*u64(d) = a.MACs
+	*u32(d + 8) = a.Rest
+	n := uint64(length)
+	e.Last = w.now
+	e.Packets++
+	e.Bytes += n
+	way := uintptr(e.Kind&flow.KindReverse) << reverseShift
+	c := (*[2]uint64)(at(w.services + uintptr(e.Service)<<countsShift + way))
+	c[0]++
+	c[1] += n
+	c = (*[2]uint64)(at(w.vservers + uintptr(e.Vserver)<<countsShift + way))
+	c[0]++
+	c[1] += n
+	x := w.x
+	lane := a.Lane & (port.MaxLanes - 1)
+	k := x.TxN[lane]
+	x.TxN[lane] = k + 1
+	x.Tx[lane][k&(port.TxRoom-1)] = p.Mbuf
+	return true
+}
+
+// known looks after what hit refuses. It reports true if p was queued after all; else p has been decided about, waits for
+// route, or stays open for want of a flow. bit is its place in the burst.
+func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
+	if p.Class != packet.ClassPlain && p.Class != packet.ClassExpiring && p.Class != packet.ClassOtherIP || p.DstMAC() != w.mac {
+		return false
+	}
+	e := w.flows.Find(p.Slot, p.A, p.B)
+	if e == nil {
+		return false
 	}
 	if p.Flags&packet.FlagLowTTL != 0 {
 		p.End(packet.DropTTLExpired)
-		return bit
+		w.open &^= bit
+		return false
 	}
+	if p.TCPFlags&eventful|uint8(e.State&flow.Opening) != 0 && !w.tcp(t, p, e) {
+		return false
+	}
+	if w.hit(p, 0) {
+		return true
+	}
+	w.open &^= bit
 	if w.translate(p, e) {
 		w.count(e, p)
 		w.outgoing |= bit
 		p.Reason = packet.ForwardFlow
 	}
-	return bit
+	return false
 }
 
 // tcp notes what the flags of a packet say about its connection. It reports false if the packet opens a new connection in

@@ -82,6 +82,7 @@ func countsOf(base uintptr, id uint32) *flowCounts {
 
 func at(p uintptr) unsafe.Pointer { return unsafe.Add(nil, p) }
 
-func u16(p uintptr) *uint16 { return (*uint16)(unsafe.Add(nil, p)) }
-func u32(p uintptr) *uint32 { return (*uint32)(unsafe.Add(nil, p)) }
-func u64(p uintptr) *uint64 { return (*uint64)(unsafe.Add(nil, p)) }
+func u8(p uintptr) *uint8   { return (*uint8)(at(p)) }
+func u16(p uintptr) *uint16 { return (*uint16)(at(p)) }
+func u32(p uintptr) *uint32 { return (*uint32)(at(p)) }
+func u64(p uintptr) *uint64 { return (*uint64)(at(p)) }

@@ -1,15 +1,17 @@
 package worker
 
 import (
+	"math/bits"
+
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 )
 
-// end hands every packet of the burst on by its verdict and counts it under its reason, once.
+// end hands the packets of the burst on by their verdicts and counts each under its reason, once. Those that established has
+// sent and counted are not among them.
 func (w *Worker) end(b []packet.Packet) {
-	x := w.x
-	for i := range b {
-		p := &b[i]
+	for m := w.rest; m != 0; m &= m - 1 {
+		p := &b[bits.TrailingZeros32(m)&(packet.Burst-1)]
 		w.counts[p.Reason]++
 		switch p.Verdict {
 		case packet.Transmit:
@@ -18,6 +20,7 @@ func (w *Worker) end(b []packet.Packet) {
 			w.send(p.In|1, p.Mbuf)
 		case packet.Held:
 		default:
+			x := w.x
 			x.Free[x.FreeN&(port.FreeRoom-1)] = p.Mbuf
 			x.FreeN++
 		}

@@ -48,11 +48,15 @@ type Worker struct {
 	slots    *[packet.Burst]uintptr
 	open     uint32 // packets of this burst that no stage has decided about: a bit each
 	outgoing uint32 // packets that are translated and want a next hop
+	rest     uint32 // packets that end will hand on: all but those that established has queued
 	now      uint32 // coarse clock: ticks of 1/10 s since start
 	mac      uint64 // of the port that this burst came from, in memory order
+	gen      uint16 // of the tables' adjacencies
 	services uintptr
 	vservers uintptr
 	counts   *[counters]uint64
+
+	adjacencies uintptr // of the tables
 
 	set   *table.Set // of this burst
 	flows *flow.Table
@@ -194,7 +198,9 @@ func (w *Worker) Poll() int {
 	for _, stage := range Pipeline {
 		stage(w, t, b)
 	}
-	w.end(b)
+	if w.rest != 0 {
+		w.end(b)
+	}
 	w.sweep(sweepBusy)
 	return n
 }
