@@ -19,7 +19,7 @@ import (
 const (
 	boundaryTime  = 5 * time.Second       // a worker that makes no turn for so long stands still
 	boundaryPause = 50 * time.Microsecond // between looks at whether it has
-	eventPause    = 10 * time.Millisecond // between looks for events
+	eventPause    = 20 * time.Millisecond // between looks for events: a packet waits so long for its neighbor, and a look costs CPU
 	eventRoom     = 256                   // events that a slow reader may lag behind; a wanted neighbor is raised again
 	garbageSize   = 32 << 20              // bytes of heap since the last collection that call for one
 	garbagePause  = time.Second

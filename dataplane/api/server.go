@@ -15,6 +15,8 @@ const (
 	maxConns    = 64               // connections served at once
 	answerTime  = 10 * time.Second // a client that does not read its answer for so long is cut off
 	probeTime   = time.Second      // how long Listen waits for a live dataplane to take a connection
+	dyingTime   = 300 * time.Millisecond
+	dyingPause  = 20 * time.Millisecond
 	acceptPause = 100 * time.Millisecond
 )
 
@@ -25,11 +27,8 @@ func Listen(path string) (net.Listener, error) {
 		if fi.Mode()&os.ModeSocket == 0 {
 			return nil, fmt.Errorf("%s exists and is not a socket: remove it or choose another `socket`", path)
 		}
-		if conn, err := net.DialTimeout("unix", path, probeTime); err == nil {
-			conn.Close()
-			return nil, fmt.Errorf("another dataplane serves %s: stop it first or choose another `socket`", path)
-		} else if !errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, fmt.Errorf("cannot tell whether another dataplane serves %s: %w", path, err)
+		if err := abandoned(path); err != nil {
+			return nil, err
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("cannot remove the socket of an earlier dataplane: %w", err)
@@ -43,6 +42,24 @@ func Listen(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("cannot open the management socket: %w", err)
 	}
 	return l, nil
+}
+
+// abandoned returns nil when nobody serves the socket at path. A dataplane that has just been killed answers for some
+// milliseconds more, while its successor is already here: it is given the time to end.
+func abandoned(path string) error {
+	for deadline := time.Now().Add(dyingTime); ; time.Sleep(dyingPause) {
+		conn, err := net.DialTimeout("unix", path, probeTime)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("cannot tell whether another dataplane serves %s: %w", path, err)
+		}
+		conn.Close()
+		if time.Now().After(deadline) {
+			return fmt.Errorf("another dataplane serves %s: stop it first or choose another `socket`", path)
+		}
+	}
 }
 
 // Serve answers clients on l by calling d until ctx ends; then it closes l and all connections and returns nil. d is

@@ -366,3 +366,18 @@ func TestDialGivesUpWithItsContext(t *testing.T) {
 		t.Fatalf("Dial returned %v", err)
 	}
 }
+
+func TestListenWaitsForADyingDataplane(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dp.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	time.AfterFunc(dyingTime/3, func() { l.Close() })
+	next, err := Listen(path)
+	if err != nil {
+		t.Fatalf("the successor of a dying dataplane cannot start: %v", err)
+	}
+	next.Close()
+}
