@@ -269,6 +269,7 @@ func TestEALSaysWhatIsWrong(t *testing.T) {
 		"needs a CPU":         {MemoryMB: 64},
 		"may not use CPU 999": {Lcores: []int{999}, MemoryMB: 64},
 		"too little memory":   {Lcores: []int{firstCPU()}, MemoryMB: 2},
+		"than this machine":   {Lcores: []int{firstCPU()}, MemoryMB: 1 << 40},
 	} {
 		if err := StartEAL(&s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("StartEAL(%+v) says %v, want %q", s, err, want)

@@ -59,10 +59,16 @@ func (s *EALSettings) check() error {
 			return fmt.Errorf("this process may not use CPU %d: set `lcore` to one of its %d CPUs (see `taskset -p $$`)", l, allowed.Count())
 		}
 	}
-	if _, err := poolSize(s.MemoryMB, s.Huge); err != nil {
-		return err
+	var machine unix.Sysinfo_t
+	if err := unix.Sysinfo(&machine); err != nil {
+		return fmt.Errorf("cannot read how much memory this machine has: %w", err)
 	}
-	return nil
+	// DPDK does not survive some numbers beyond that.
+	if has := int(uint64(machine.Totalram) * uint64(machine.Unit) >> 20); s.MemoryMB > has {
+		return fmt.Errorf("%d MiB are more memory than this machine has (%d MiB): set `memory` lower", s.MemoryMB, has)
+	}
+	_, err := poolSize(s.MemoryMB, s.Huge)
+	return err
 }
 
 // StartEAL starts DPDK. It can be done once in a process. The error is one sentence that says what to do.
