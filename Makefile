@@ -7,6 +7,10 @@ PROGRAMS := bin/sluice-dataplane bin/sluice-mgmt bin/sluice-lab
 PACKAGES := build-essential pkg-config libdpdk-dev dpdk iproute2 ethtool nftables nginx-light openssh-client sshpass \
 	expect tmux curl procps iputils-ping tcpdump util-linux
 
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+COMMITTED := $(shell git log -1 --format=%cI 2>/dev/null)
+VERSION := 0.1-$(shell git rev-parse --short HEAD 2>/dev/null)
+
 .PHONY: all deps build demo test check lab bench fuzz soak image qemu test-image docs clean
 all: build
 
@@ -16,12 +20,11 @@ deps:
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
 	@go mod download
-	@cd dataplane/dpdk && go mod download
 
 build: deps
 	@mkdir -p bin
-	go build -o bin/sluice-dataplane ./dataplane
-	go build -o bin/sluice-mgmt ./mgmt
+	go build -ldflags "-X main.version=$(VERSION)" -o bin/sluice-dataplane ./dataplane
+	go build -ldflags "-X main.commit=$(COMMIT) -X main.committed=$(COMMITTED)" -o bin/sluice-mgmt ./mgmt
 	go build -o bin/sluice-lab ./tests/lab
 
 demo: build

@@ -35,9 +35,9 @@ func demo() error {
 			return err
 		}
 		if os.Getenv("KEEP") != "" {
-			fmt.Printf("\nIt is left running (KEEP=1):\n%s", hints(l))
+			fmt.Printf("\nIt is left running (KEEP=1):\n%s", hints(l, "basic"))
 		} else {
-			fmt.Printf("\nAll of it is taken down again. KEEP=1 make demo leaves it running, and then you log in with:\n%s", hints(l))
+			fmt.Printf("\nAll of it is taken down again. KEEP=1 make demo leaves it running, and then you log in with:\n%s", hints(l, "basic"))
 		}
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 const usage = `usage:
-  lab up TOPOLOGY              bring it up (basic) and leave it running
+  lab up TOPOLOGY              bring it up (basic, or basic@TAG for one more) and leave it running
   lab down TOPOLOGY            take it down
   lab exec TOPOLOGY NODE CMD   run a command inside a node
   lab ssh TOPOLOGY [LINE]      log in to the appliance's shell, or run one line
@@ -103,18 +103,18 @@ func up(name string) error {
 		if _, err := l.Basic().Script(topology.BasicScript()); err != nil {
 			return err
 		}
-		fmt.Printf("Topology %s is up. Enter it with:\n%s", l.Name, hints(l))
+		fmt.Printf("Topology %s is up. Enter it with:\n%s", name, hints(l, name))
 		return nil
 	})
 }
 
 // hints tells how to enter a running lab.
-func hints(l *topology.Lab) string {
+func hints(l *topology.Lab, name string) string {
 	return fmt.Sprintf(`  the shell     bin/sluice-lab ssh %[1]s             (or: ip netns exec %[2]s ssh nsroot@%[3]s, password %[4]s)
   the client    ip netns exec %[2]s curl http://%[5]s/
   take it down  bin/sluice-lab down %[1]s
   logs          %[6]s
-`, l.Name, l.NS("client"), topology.ShellIP, topology.Password, topology.VIP, strings.TrimSuffix(l.Path("x"), "x"))
+`, name, l.NS("client"), topology.ShellIP, topology.Password, topology.VIP, strings.TrimSuffix(l.Path("x"), "x"))
 }
 
 func attached(name string, args ...string) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,20 +20,17 @@ type Lab struct {
 // Names are the topologies that can be brought up.
 var Names = []string{"basic"}
 
-// New names a lab. Bin is the folder of the built programs.
+// New names a lab: a topology, or TOPOLOGY@TAG for one more of it beside the first. Bin is the folder of the built programs.
 func New(name, bin string) (*Lab, error) {
-	known := false
-	for _, n := range Names {
-		known = known || n == name
-	}
-	if !known {
+	kind, tag, _ := strings.Cut(name, "@")
+	if !slices.Contains(Names, kind) {
 		return nil, fmt.Errorf("no topology %q: there are %s", name, strings.Join(Names, ", "))
 	}
 	abs, err := filepath.Abs(bin)
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{Name: name, Dir: filepath.Join(os.TempDir(), "sluice-lab-"+name), Bin: abs}, nil
+	return &Lab{Name: kind + tag, Dir: filepath.Join(os.TempDir(), "sluice-lab-"+kind+tag), Bin: abs}, nil
 }
 
 // Path is a file of the lab.
