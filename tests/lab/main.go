@@ -30,8 +30,7 @@ programs inside the lab:
 
 func main() {
 	if err := command(os.Args[1:]); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := err.(*exec.ExitError); ok { // of exec and ssh, whose program has said why itself
 			os.Exit(exit.ExitCode())
 		}
 		fmt.Fprintln(os.Stderr, "lab:", err)
