@@ -63,12 +63,8 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 	if err != nil {
 		return err
 	}
-	// Two boundaries: in the turn that begins after the first one a worker still looks at the old set before it adopts
-	// the new one, to release held packets; the second one ends that turn.
-	for range 2 {
-		if err := c.publishTables(next); err != nil {
-			return err // the old set stays: a worker may still read it
-		}
+	if err := c.publishTables(next); err != nil {
+		return err // the old set stays: a worker may still read it
 	}
 	before.Free(next)
 	select {
@@ -78,7 +74,7 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 	return nil
 }
 
-// publishTables hands a set to every worker and returns when each has begun another turn.
+// publishTables hands a set to every worker and returns when each has left the one before.
 func (c *control) publishTables(next *table.Set) error {
 	tickets := make([]uint64, len(c.workers))
 	for i, w := range c.workers {
