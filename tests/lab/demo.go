@@ -51,7 +51,7 @@ func show(l *topology.Lab) error {
 	}
 	err := topology.Eventually(20*time.Second, func() error {
 		out, err := a.Shell("show lb vserver web")
-		if err == nil && !strings.Contains(out, "3 (Total)") || !strings.Contains(out, "3 (Active)") {
+		if err == nil && (!strings.Contains(out, "3 (Total)") || !strings.Contains(out, "3 (Active)")) {
 			err = fmt.Errorf("the services are not UP:\n%s", out)
 		}
 		return err
