@@ -166,3 +166,6 @@ func (t *Table) delete(e *Entry) {
 	*At(gap) = Entry{}
 	t.count--
 }
+
+// After is the slot behind e's, around the end: the next place where a key that hashes to e's slot may be.
+func (t *Table) After(e *Entry) *Entry { return At(t.next(uintptr(unsafe.Pointer(e)))) }

@@ -28,7 +28,7 @@ func (w *Worker) sweep(most uint64) {
 		w.age.debt -= n
 		w.flows.Sweep(w.now, int(n), w)
 	}
-	w.figures.set(&w.figures.flows, w.flows.Len())
+	w.figures.flows = w.flows.Len()
 }
 
 // IdleLimit implements flow.Keeper.

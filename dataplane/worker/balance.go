@@ -103,6 +103,7 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 	rev.Fill(to.Reverse(), key.Reverse())
 	fwd.Service, fwd.Vserver, fwd.Kind, fwd.Last = s.ID, v.ID, kind, w.now
 	rev.Service, rev.Vserver, rev.Kind, rev.Last = s.ID, v.ID, kind|flow.KindReverse, w.now
+	fwd.Pseudo, rev.Pseudo = lessHeader(fwd.Pseudo), lessHeader(rev.Pseudo)
 	if p.Proto() == packet.ProtoTCP {
 		fwd.State, rev.State = flow.Opening, flow.Opening
 	}
@@ -117,6 +118,12 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 		return nil, packet.DropFlowTableFull
 	}
 	return nil, packet.DropTupleInUse
+}
+
+// lessHeader takes the 20 bytes of the IP header from a pseudo header sum, so that hits can add the IP total length as it
+// lies in the packet instead of the length of TCP or UDP.
+func lessHeader(pseudo uint16) uint16 {
+	return packet.Fold(uint32(pseudo) + uint32(^packet.Swap16(packet.IPv4Len)))
 }
 
 // source chooses the tuple that the server sees.

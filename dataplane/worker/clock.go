@@ -6,7 +6,8 @@ import "sluice/dataplane/table"
 type clock struct {
 	zero, last, next uint64 // cycles: at the start, at the last turn, when the next tick is due
 	perTick          uint64
-	busy             bool // the turn that began at last found packets
+	busy             bool // the turns since last found packets
+	skip             int  // turns since last
 }
 
 func (c *clock) start(cycles, hz uint64) {

@@ -12,20 +12,20 @@ import (
 
 const adjacencySize = unsafe.Sizeof(table.Adjacency{})
 
-// Flags after which there is more to do than to translate.
+// eventful are the flags after which there is more to do than to translate.
 const eventful = packet.SYN | packet.FIN | packet.RST
-
-// hit keeps apart what the flags say and whether the handshake is over: both are one test.
-var _ = [1]struct{}{}[uint8(flow.Opening)&^eventful]
 
 // established translates packets of known flows and queues them at once. Whatever is out of the ordinary takes the longer
 // way or stays open for the stages behind.
 func established(w *Worker, t *table.Set, b []packet.Packet) {
-	w.adjacencies, w.gen = t.Adjacencies(), t.Gen
-	var sent uint32
-	for i := range b {
-		p := &b[i]
-		if w.hit(p, eventful) || w.known(t, p, 1<<uint(i)) {
+	sent := w.match(t, b)
+	w.apply(t, sent)
+	for m := w.open &^ sent; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		if w.bare>>uint(i)&1 != 0 {
+			w.inspect(i)
+		}
+		if w.known(t, &w.pk[i], 1<<uint(i)) {
 			sent |= 1 << uint(i)
 		}
 	}
@@ -34,66 +34,86 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 	w.counts[packet.ForwardFlow] += uint64(bits.OnesCount32(sent))
 }
 
-// hit is the whole cost of most packets. It finds p's flow, translates p, counts it and queues it, or reports false and
-// changes nothing if that is not all there is to do: no flow, a TCP flag among watch, a handshake that is not over, another
-// generation of adjacencies, a frame too long, an unfinished checksum. It calls nothing, so that the compiler keeps
-// everything in registers; the worker's fields that it reads stay in the first cache.
-func (w *Worker) hit(p *packet.Packet, watch uint8) bool {
-	d := p.Data
-	if p.Class != packet.ClassPlain || (*u64(d)^w.mac)<<16 != 0 {
-		return false
-	}
-	e := w.flows.Find(p.Slot, p.A, p.B)
-	if e == nil {
-		return false
-	}
-	length := p.L3Len
-	a := (*table.Adjacency)(at(w.adjacencies + uintptr(e.Adj)*adjacencySize))
-	if (p.TCPFlags|uint8(e.State&flow.Opening))&watch != 0 || e.Gen != w.gen || length > a.MTU {
-		return false
-	}
-	h := d + uintptr(p.L3)
-	if p.Proto() == packet.ProtoTCP {
-		f := h + packet.IPv4Len + packet.OffTCPSum
-		s := *u16(f)
-		if packet.Partial(s, e.Pseudo, length-packet.IPv4Len) {
-			return false
+// match and apply are the whole cost of most packets: two loops that call nothing, each small enough for the registers.
+
+// match finds the flows of bare packets, puts the addresses of their entries in w.slots and returns the mask of packets for
+// which translating is all there is to do. It leaves out those without a flow, events of a connection, handshakes that are not
+// over, entries with another generation of adjacencies, frames too long or not for us, and unfinished checksums.
+func (w *Worker) match(t *table.Set, b []packet.Packet) (plain uint32) {
+	adjacencies, gen := t.Adjacencies(), t.Gen
+	x, slots := w.x, w.slots
+	for m := w.bare; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		e := flow.At(slots[i])
+		d := port.Data(x.Rx[i])
+		p := &w.pk[i]
+		for e.B != p.B || e.A != p.A {
+			if e.B == 0 {
+				break
+			}
+			e = w.flows.After(e)
+			slots[i] = uintptr(unsafe.Pointer(e))
 		}
-		*u16(f) = packet.Patch(s, e.L4Delta)
-	} else {
-		f := h + packet.IPv4Len + packet.OffUDPSum
-		s := *u16(f)
-		if packet.Partial(s, e.Pseudo, length-packet.IPv4Len) {
-			return false
+		total := *u16(d + ip4 + packet.OffTotalLen)
+		a := (*table.Adjacency)(at(adjacencies + uintptr(e.Adj)*adjacencySize))
+		if (*u64(d)^w.mac)<<16 != 0 || e.B == 0 || e.State&flow.Opening != 0 || e.Gen != gen || packet.Swap16(total) > a.MTU {
+			continue
 		}
-		*u16(f) = packet.PatchUDP(s, e.L4Delta)
+		pseudo := uint32(e.Pseudo) + uint32(total)
+		pseudo += pseudo >> 16
+		if uint8(e.B>>32) == packet.ProtoTCP {
+			if *u16(d + l4 + packet.OffTCPSum) == uint16(pseudo) || *u8(d + l4 + packet.OffTCPFlags)&eventful != 0 {
+				continue
+			}
+		} else if *u16(d + l4 + packet.OffUDPSum) == uint16(pseudo) {
+			continue
+		}
+		plain |= 1 << uint(i)
 	}
-	*u64(h + packet.OffSrcIP) = e.Addrs
-	*u32(h + packet.IPv4Len) = e.Ports
-	*u8(h + packet.OffTTL)--
-	*u16(h + packet.OffIPSum) = packet.Patch(*u16(h + packet.OffIPSum), e.IPDelta)
-	*u64(d) = a.MACs
-	*u32(d + 8) = a.Rest
-	n := uint64(length)
-	e.Last = w.now
-	e.Packets++
-	e.Bytes += n
-	way := uintptr(e.Kind&flow.KindReverse) << reverseShift
-	c := (*[2]uint64)(at(w.services + uintptr(e.Service)<<countsShift + way))
-	c[0]++
-	c[1] += n
-	c = (*[2]uint64)(at(w.vservers + uintptr(e.Vserver)<<countsShift + way))
-	c[0]++
-	c[1] += n
-	x := w.x
-	lane := a.Lane & (port.MaxLanes - 1)
-	k := x.TxN[lane]
-	x.TxN[lane] = k + 1
-	x.Tx[lane][k&(port.TxRoom-1)] = p.Mbuf
-	return true
+	return plain
 }
 
-// known looks after what hit refuses. It reports true if p was queued after all; else p has been decided about, waits for
+// apply translates, counts and queues packets whose entries match has found. Sums of two 16-bit terms are folded once,
+// which is enough for them (RFC 1624, equation 3).
+func (w *Worker) apply(t *table.Set, plain uint32) {
+	adjacencies, x := t.Adjacencies(), w.x
+	for ; plain != 0; plain &= plain - 1 {
+		i := bits.TrailingZeros32(plain) & (packet.Burst - 1)
+		m, e := x.Rx[i], flow.At(w.slots[i])
+		d := port.Data(m)
+		if uint8(e.B>>32) == packet.ProtoTCP {
+			s := uint32(^*u16(d + l4 + packet.OffTCPSum)) + uint32(e.L4Delta)
+			*u16(d + l4 + packet.OffTCPSum) = ^uint16(s + s>>16)
+		} else {
+			*u16(d + l4 + packet.OffUDPSum) = packet.PatchUDP(*u16(d + l4 + packet.OffUDPSum), e.L4Delta)
+		}
+		*u64(d + ip4 + packet.OffSrcIP) = e.Addrs
+		*u32(d + l4) = e.Ports
+		*u8(d + ip4 + packet.OffTTL)--
+		s := uint32(^*u16(d + ip4 + packet.OffIPSum)) + uint32(e.IPDelta)
+		*u16(d + ip4 + packet.OffIPSum) = ^uint16(s + s>>16)
+		a := (*table.Adjacency)(at(adjacencies + uintptr(e.Adj)*adjacencySize))
+		*u64(d) = a.MACs
+		*u32(d + 8) = a.Rest
+		n := uint64(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen)))
+		e.Last = w.now
+		e.Packets++
+		e.Bytes += n
+		way := uintptr(e.Kind&flow.KindReverse) << reverseShift
+		c := (*[2]uint64)(at(w.services + uintptr(e.Service)<<countsShift + way))
+		c[0]++
+		c[1] += n
+		c = (*[2]uint64)(at(w.vservers + uintptr(e.Vserver)<<countsShift + way))
+		c[0]++
+		c[1] += n
+		lane := a.Lane & (port.MaxLanes - 1)
+		k := x.TxN[lane]
+		x.TxN[lane] = k + 1
+		x.Tx[lane][k&(port.TxRoom-1)] = m
+	}
+}
+
+// known looks after what hits leaves. It reports true if p was queued after all; else p has been decided about, waits for
 // route, or stays open for want of a flow. bit is its place in the burst.
 func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 	if p.Class != packet.ClassPlain && p.Class != packet.ClassExpiring && p.Class != packet.ClassOtherIP || p.DstMAC() != w.mac {
@@ -111,15 +131,19 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 	if p.TCPFlags&eventful|uint8(e.State&flow.Opening) != 0 && !w.tcp(t, p, e) {
 		return false
 	}
-	if w.hit(p, 0) {
+	if !w.translate(p, e) {
+		w.open &^= bit
+		return false
+	}
+	w.count(e, p)
+	if a := t.Adjacency(e.Adj); e.Gen == t.Gen && p.L3Len <= a.MTU {
+		setMACs(p.Data, a)
+		w.send(uint8(a.Lane), p.Mbuf)
 		return true
 	}
 	w.open &^= bit
-	if w.translate(p, e) {
-		w.count(e, p)
-		w.outgoing |= bit
-		p.Reason = packet.ForwardFlow
-	}
+	w.outgoing |= bit
+	p.Reason = packet.ForwardFlow
 	return false
 }
 
@@ -146,12 +170,12 @@ func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
 	h := p.Data + uintptr(p.L3)
 	switch p.Proto() {
 	case packet.ProtoTCP:
-		if !w.complete(p, *u16(h + packet.IPv4Len + packet.OffTCPSum), e.Pseudo) {
+		if !w.complete(p, *u16(h + packet.IPv4Len + packet.OffTCPSum)) {
 			return false
 		}
 		e.TCP(h)
 	case packet.ProtoUDP:
-		if !w.complete(p, *u16(h + packet.IPv4Len + packet.OffUDPSum), e.Pseudo) {
+		if !w.complete(p, *u16(h + packet.IPv4Len + packet.OffUDPSum)) {
 			return false
 		}
 		e.UDP(h)
@@ -161,8 +185,9 @@ func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
 	return true
 }
 
-func (w *Worker) complete(p *packet.Packet, sum, pseudo uint16) bool {
-	if !packet.Partial(sum, pseudo, p.L4Len()) {
+// complete finishes a checksum if need be; false if that cannot be done.
+func (w *Worker) complete(p *packet.Packet, sum uint16) bool {
+	if !packet.Partial(sum, packet.PseudoSum(p.A, p.Proto()), p.L4Len()) {
 		return true
 	}
 	if !packet.Complete(p) {

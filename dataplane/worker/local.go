@@ -29,7 +29,7 @@ func (w *Worker) local(t *table.Set, p *packet.Packet) packet.Reason {
 	if p.Class == packet.ClassMalformed {
 		return p.Reason
 	}
-	if !group(p) && p.DstMAC() != w.mac {
+	if p.Flags&packet.FlagGroup == 0 && p.DstMAC() != w.mac {
 		return packet.DropNotOurMAC
 	}
 	switch p.Class {
@@ -40,7 +40,7 @@ func (w *Worker) local(t *table.Set, p *packet.Packet) packet.Reason {
 	case packet.ClassOther:
 		return w.punt(packet.PuntNotIP)
 	}
-	if group(p) || groupAddress(p.Dst()) {
+	if p.Flags&packet.FlagGroup != 0 || groupAddress(p.Dst()) {
 		return w.punt(packet.PuntGroup)
 	}
 	own := t.Own(p.Dst())

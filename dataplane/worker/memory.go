@@ -34,13 +34,10 @@ var _ = [1]struct{}{}[unsafe.Sizeof(flowCounts{})-1<<countsShift]
 
 // figures are how busy the worker is.
 type figures struct {
-	busy, total, packets, sleeps, flows uint64
+	busy, total, polls, packets, sleeps, flows uint64
 }
 
-// add and set write a figure so that a reader elsewhere never sees half of it; one writer needs no more than that.
-func (*figures) add(p *uint64, n uint64) { *p += n }
-func (*figures) set(p *uint64, n uint64) { *p = n }
-
+// load reads a figure that the worker writes: never half of it.
 func load(p *uint64) uint64 { return atomic.LoadUint64(p) }
 
 const (

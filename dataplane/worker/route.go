@@ -17,7 +17,7 @@ func route(w *Worker, t *table.Set, b []packet.Packet) {
 
 func (w *Worker) route(t *table.Set, p *packet.Packet) {
 	dst := *u32(p.Data + uintptr(p.L3) + packet.OffDstIP)
-	hop := t.Route(dst, w.hash(p))
+	hop := t.Route(dst, p.Hash)
 	if hop == nil {
 		p.End(packet.DropNoRoute)
 		return

@@ -16,7 +16,7 @@ const (
 // Stats adds this worker's figures to s: its WorkerStats, the counters by name in a fixed order, the traffic of every vserver
 // and service of the tables, and the ports in use. Another goroutine than the worker's may call it.
 func (w *Worker) Stats(s *api.Stats) {
-	t := w.tables.Load()
+	t := w.Tables()
 	s.ConfigVersion, s.HealthVersion = t.ConfigVersion(), t.HealthVersion()
 	s.FIBVersion, s.NeighborsVersion = t.FIBVersion(), t.NeighborsVersion()
 	s.Workers = append(s.Workers, w.busy())
@@ -31,7 +31,7 @@ func (w *Worker) Stats(s *api.Stats) {
 
 func (w *Worker) busy() api.WorkerStats {
 	f := w.figures
-	return api.WorkerStats{Lcore: w.opt.Lcore, TotalCycles: load(&f.total), BusyCycles: load(&f.busy), Polls: w.turn.Load(),
+	return api.WorkerStats{Lcore: w.opt.Lcore, TotalCycles: load(&f.total), BusyCycles: load(&f.busy), Polls: load(&f.polls),
 		Packets: load(&f.packets), Sleeps: load(&f.sleeps), Flows: load(&f.flows), FlowCapacity: w.flows.Limit()}
 }
 

@@ -48,15 +48,13 @@ type Worker struct {
 	slots    *[packet.Burst]uintptr
 	open     uint32 // packets of this burst that no stage has decided about: a bit each
 	outgoing uint32 // packets that are translated and want a next hop
+	bare     uint32 // packets of which only the key is known: see parse
 	rest     uint32 // packets that end will hand on: all but those that established has queued
 	now      uint32 // coarse clock: ticks of 1/10 s since start
 	mac      uint64 // of the port that this burst came from, in memory order
-	gen      uint16 // of the tables' adjacencies
 	services uintptr
 	vservers uintptr
 	counts   *[counters]uint64
-
-	adjacencies uintptr // of the tables
 
 	set   *table.Set // of this burst
 	flows *flow.Table
@@ -75,8 +73,15 @@ type Worker struct {
 	queue  port.Queue
 	opt    Options
 	idle   int // turns without a packet, in a row
-	tables atomic.Pointer[table.Set]
-	turn   atomic.Uint64
+	tables atomic.Pointer[published]
+	seen   *published    // what the worker works with
+	passed atomic.Uint64 // ticket of seen
+}
+
+// published is a set on its way to the worker.
+type published struct {
+	set    *table.Set
+	ticket uint64
 }
 
 // New returns a worker that forwards nothing until tables are published.
@@ -127,8 +132,8 @@ func (w *Worker) acquire() (err error) {
 	if err != nil {
 		return err
 	}
-	w.set = set
-	w.tables.Store(set)
+	w.seen, w.set = &published{set: set}, set
+	w.tables.Store(w.seen)
 	return nil
 }
 
@@ -159,42 +164,40 @@ func (w *Worker) Close() error {
 // Publish makes the worker use t from its next turn on and wakes it. The ticket tells, by Passed, when the worker has left
 // the set before: then its parts may be freed (table.Set.Free).
 func (w *Worker) Publish(t *table.Set) (ticket uint64) {
-	w.tables.Store(t)
-	ticket = w.turn.Load()
+	p := &published{set: t, ticket: w.tables.Load().ticket + 1}
+	w.tables.Store(p)
 	w.queue.Wake()
-	return ticket
+	return p.ticket
 }
 
-// Passed says whether the worker has begun a turn since Publish gave the ticket.
-func (w *Worker) Passed(ticket uint64) bool { return w.turn.Load() != ticket }
+// Passed says whether the worker has come to a burst boundary since Publish gave the ticket: it holds nothing of earlier sets.
+func (w *Worker) Passed(ticket uint64) bool { return w.passed.Load() >= ticket }
 
 // Tables is the set that was published last: what the next one is built from.
-func (w *Worker) Tables() *table.Set { return w.tables.Load() }
+func (w *Worker) Tables() *table.Set { return w.tables.Load().set }
 
 // Poll makes one turn: what the last turn decided is sent and freed, at most one burst is received and decided about. It returns how
 // many packets it received and never waits.
 func (w *Worker) Poll() int {
-	// The last turn is over: nothing of its tables is held. Whoever frees tables waits for this count to move.
-	w.turn.Add(1)
 	x := w.x
 	w.queue.Turn(x)
 	w.beat()
-	t := w.tables.Load()
-	if t != w.set {
-		w.adopt(t)
+	if p := w.tables.Load(); p != w.seen {
+		w.adopt(p)
 	}
 	n := int(x.RxN)
 	if n == 0 {
 		w.sweep(sweepIdle)
 		return 0
 	}
-	w.figures.add(&w.figures.packets, uint64(n))
+	w.figures.packets += uint64(n)
 	if x.From&1 != 0 {
 		w.fromKernel(x)
 		return n
 	}
 	b := w.pk[:n]
 	w.mac = w.macs[x.From>>1&(port.MaxLanes/2-1)]
+	t := w.set
 	for _, stage := range Pipeline {
 		stage(w, t, b)
 	}
@@ -205,22 +208,32 @@ func (w *Worker) Poll() int {
 	return n
 }
 
-// adopt goes on with other tables: packets may wait for what they say.
-func (w *Worker) adopt(t *table.Set) {
-	w.set = t
+// adopt goes on with other tables: packets may wait for what they say. The last turn is over, nothing of its tables is held;
+// whoever frees them waits for passed.
+func (w *Worker) adopt(p *published) {
+	w.seen, w.set = p, p.set
+	w.passed.Store(p.ticket)
 	w.held.pending = w.held.used > 0
 }
 
-// beat advances the clock; once a tick it does what time brings.
+// clockTurns is how many busy turns in a row may pass without a look at the clock, which costs as much as a packet.
+const clockTurns = 16
+
+// beat advances the clock; once a tick it does what time brings. While turn after turn finds packets only every so many look at
+// the clock.
 func (w *Worker) beat() {
-	c := w.opt.Cycles()
-	if w.clock.busy {
-		w.figures.add(&w.figures.busy, c-w.clock.last)
-	}
-	w.clock.busy = w.x.RxN != 0
-	w.clock.last = c
-	if c >= w.clock.next {
-		w.tick(c)
+	f, c := w.figures, &w.clock
+	f.polls++
+	busy := w.x.RxN != 0
+	if c.skip++; !busy || !c.busy || c.skip >= clockTurns {
+		now := w.opt.Cycles()
+		if c.busy {
+			f.busy += now - c.last
+		}
+		c.busy, c.last, c.skip = busy, now, 0
+		if now >= c.next {
+			w.tick(now)
+		}
 	}
 	if w.held.pending {
 		w.held.release(w)
@@ -236,7 +249,7 @@ func (w *Worker) tick(c uint64) {
 	if w.held.used > 0 {
 		w.held.pending = true
 	}
-	w.figures.set(&w.figures.total, c-w.clock.zero)
+	w.figures.total = c - w.clock.zero
 }
 
 // Idle behaviour: after this many turns without a packet the worker blocks until a port has one, at most so many milliseconds,
@@ -255,7 +268,7 @@ func (w *Worker) Run(stop *atomic.Bool) {
 		}
 		if w.idle++; w.idle >= idleTurns && !w.opt.Busy {
 			w.idle = 0
-			w.figures.add(&w.figures.sleeps, 1)
+			w.figures.sleeps++
 			w.queue.Wait(waitMs)
 		}
 	}
