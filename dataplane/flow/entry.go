@@ -16,15 +16,15 @@ import (
 type Entry struct {
 	A, B           uint64 // the key; B is 0 in an empty slot
 	packet.Rewrite        // what packets of this direction become
-	Last           uint32 // tick of the last packet
-	Adj            uint16 // index of the adjacency that packets leave by
-	Gen            uint16 // generation of the adjacencies that Adj was found in
+	Last           uint32 // tick of the last packet; written together with Packets
+	Packets        uint32 // of this direction, wraps
 	Service        uint32 // api.Service.ID
-	Vserver        uint32 // api.Vserver.ID
-	Pseudo         uint16 // pseudo header sum before the translation, for packet.Partial
+	Account        uint32 // the worker's number for where packets are counted
+	Pseudo         uint16 // pseudo header sum before the translation, for finding partial checksums
 	State          State
 	Kind           Kind
-	Packets        uint32 // of this direction, wraps
+	Adj            uint16 // index of the adjacency that packets leave by
+	Gen            uint16 // generation of the adjacencies that Adj was found in
 	Bytes          uint64 // of this direction, L3
 }
 

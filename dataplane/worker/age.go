@@ -32,7 +32,9 @@ func (w *Worker) sweep(most uint64) {
 }
 
 // IdleLimit implements flow.Keeper.
-func (w *Worker) IdleLimit(e *flow.Entry) uint32 { return w.set.IdleLimit(e.Vserver, e.Service) }
+func (w *Worker) IdleLimit(e *flow.Entry) uint32 {
+	return w.set.IdleLimit(w.accounts.of(e.Account).vserver, e.Service)
+}
 
 // Gone implements flow.Keeper: a flow has ended, its port is free again.
 func (w *Worker) Gone(fwd, rev *flow.Entry) {
@@ -57,20 +59,13 @@ func (w *Worker) Gone(fwd, rev *flow.Entry) {
 // opened counts a new flow.
 func (w *Worker) opened(e *flow.Entry) {
 	w.lb.Opened(e.Service)
-	for _, base := range [2]uintptr{w.services, w.vservers} {
-		id := e.Service
-		if base == w.vservers {
-			id = e.Vserver
-		}
-		c := countsOf(base, id)
-		c.flows++
-		c.open++
-	}
+	c := w.accounts.of(e.Account)
+	c.flows++
+	c.open++
 }
 
 // closed counts the end of a flow: when its connection is over or when it is forgotten, whichever comes first.
 func (w *Worker) closed(e *flow.Entry) {
 	w.lb.Closed(e.Service)
-	countsOf(w.services, e.Service).open--
-	countsOf(w.vservers, e.Vserver).open--
+	w.accounts.of(e.Account).open--
 }

@@ -101,8 +101,9 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 	var fwd, rev flow.Entry
 	fwd.Fill(key, to)
 	rev.Fill(to.Reverse(), key.Reverse())
-	fwd.Service, fwd.Vserver, fwd.Kind, fwd.Last = s.ID, v.ID, kind, w.now
-	rev.Service, rev.Vserver, rev.Kind, rev.Last = s.ID, v.ID, kind|flow.KindReverse, w.now
+	n := w.accounts.number(v.ID, s.ID) * perAccount
+	fwd.Service, fwd.Account, fwd.Kind, fwd.Last = s.ID, n, kind, w.now
+	rev.Service, rev.Account, rev.Kind, rev.Last = s.ID, n+outward, kind|flow.KindReverse, w.now
 	fwd.Pseudo, rev.Pseudo = lessHeader(fwd.Pseudo), lessHeader(rev.Pseudo)
 	if p.Proto() == packet.ProtoTCP {
 		fwd.State, rev.State = flow.Opening, flow.Opening

@@ -6,31 +6,11 @@ import (
 	"syscall"
 	"unsafe"
 
-	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
-	"sluice/dataplane/table"
 )
 
 // The worker's scratch and counters lie in one mapping off the Go heap: on cache lines of its own, never scanned, and read by
 // the control goroutine while the worker writes. All of it is written by the worker alone, in aligned words.
-
-// flowCounts are the figures of one vserver or service: a cache line.
-type flowCounts struct {
-	packetsIn, bytesIn   uint64 // from clients
-	packetsOut, bytesOut uint64 // to clients
-	flows, open          uint64
-	_                    [2]uint64
-}
-
-// reverseShift turns flow.KindReverse, which is 1, into the distance of the figures to clients from those from clients.
-const reverseShift = 4
-
-var _ = [1]struct{}{}[unsafe.Offsetof(flowCounts{}.packetsOut)-uintptr(flow.KindReverse)<<reverseShift]
-
-// countsShift turns an ID into the distance of its flowCounts.
-const countsShift = 6
-
-var _ = [1]struct{}{}[unsafe.Sizeof(flowCounts{})-1<<countsShift]
 
 // figures are how busy the worker is.
 type figures struct {
@@ -41,13 +21,11 @@ type figures struct {
 func load(p *uint64) uint64 { return atomic.LoadUint64(p) }
 
 const (
-	packetsOff  = 0
-	slotsOff    = packetsOff + packet.Burst*64
-	countsOff   = slotsOff + packet.Burst*8
-	figuresOff  = countsOff + 1024
-	servicesOff = 4096
-	vserversOff = servicesOff + (table.MaxID+1)<<countsShift
-	memorySize  = vserversOff + (table.MaxID+1)<<countsShift
+	packetsOff = 0
+	slotsOff   = packetsOff + packet.Burst*64
+	countsOff  = slotsOff + packet.Burst*8
+	figuresOff = countsOff + 1024
+	memorySize = 4096
 )
 
 // The counters fit their place.
@@ -57,7 +35,7 @@ func (w *Worker) mapMemory() error {
 	mem, err := syscall.Mmap(-1, 0, memorySize, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
-		return fmt.Errorf("no memory for the counters of worker %d (%d bytes): %w", w.opt.ID, memorySize, err)
+		return fmt.Errorf("no memory for worker %d (%d bytes): %w", w.opt.ID, memorySize, err)
 	}
 	w.mem = mem
 	base := unsafe.Pointer(&mem[0])
@@ -65,17 +43,10 @@ func (w *Worker) mapMemory() error {
 	w.slots = (*[packet.Burst]uintptr)(unsafe.Add(base, slotsOff))
 	w.counts = (*[counters]uint64)(unsafe.Add(base, countsOff))
 	w.figures = (*figures)(unsafe.Add(base, figuresOff))
-	w.services = uintptr(base) + servicesOff
-	w.vservers = uintptr(base) + vserversOff
 	return nil
 }
 
 func (w *Worker) unmapMemory() error { return syscall.Munmap(w.mem) }
-
-// countsOf are the figures of an ID in the array at base.
-func countsOf(base uintptr, id uint32) *flowCounts {
-	return (*flowCounts)(unsafe.Add(nil, base+uintptr(id&table.MaxID)<<countsShift))
-}
 
 func at(p uintptr) unsafe.Pointer { return unsafe.Add(nil, p) }
 

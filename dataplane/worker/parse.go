@@ -46,33 +46,44 @@ const (
 	l4  = ip4 + packet.IPv4Len //
 )
 
-// keys writes A, B and the slot of untagged TCP and UDP packets without fragments and options, in one segment that holds the
-// IP packet and at least 20 bytes behind its header, and returns their mask. It does not look at lengths that TCP or UDP
-// give: those of a known flow are their receiver's business, for others inspect does. The loop calls nothing, so that little
-// is spilled.
+// keys writes A, B and the slot of untagged TCP and UDP packets without fragments and options, to this port's MAC, no longer
+// than any port's MTU, in one segment that holds the IP packet and at least 20 bytes behind its header; it returns their mask.
+// It does not look at lengths that TCP or UDP give: those of a known flow are their receiver's business, for others inspect
+// does. The loop calls nothing and takes addresses for arrays, so that nothing is spilled or checked for nil.
 func (w *Worker) keys(b []packet.Packet) (bare uint32) {
-	x, index, slots := w.x, &w.flows.Index, w.slots
-	for i := range b {
-		m := x.Rx[i&(packet.Burst-1)]
+	index, mac, mtu := &w.flows.Index, w.mac<<16, w.mtu
+	rx, slot, p := uintptr(unsafe.Pointer(&w.x.Rx)), uintptr(unsafe.Pointer(w.slots)), uintptr(unsafe.Pointer(w.pk))
+	for bit := uint32(1); bit>>uint(len(b)) == 0 && bit != 0; bit <<= 1 {
+		m := uintptr(*u64(rx))
+		rx += 8
 		d := port.Data(m)
 		n := *u32(m + port.OffPktLen)
-		if n != port.DataLen(m) || n < l4+packet.TCPLen || *u32(d + packet.OffEtherType)&bareIPv4Mask != bareIPv4 {
-			continue
+		mid := uint32(0)
+		if n == port.DataLen(m) && n >= l4+packet.TCPLen && *u32(d + packet.OffEtherType)&bareIPv4Mask == bareIPv4 {
+			mid = *u32(d + ip4 + packet.OffFrag) // fragment, TTL, protocol
+			total := uint32(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen)))
+			proto := uint64(mid >> 24)
+			if mid&fragmentMask == 0 && mid&ttlMask != 0 && proto <= 63 && withPorts>>proto&1 != 0 && total <= n-ip4 &&
+				total <= mtu && *u64(d)<<16 == mac {
+				ka, kb := *u64(d + ip4 + packet.OffSrcIP), uint64(*u32(d + l4))|proto<<32|packet.KeyUsed
+				*u64(p + offA) = ka
+				*u64(p + offB) = kb
+				*u64(slot) = uint64(index.SlotOf(index.Hash(ka, kb)))
+				bare |= bit
+			}
 		}
-		mid := *u32(d + ip4 + packet.OffFrag) // fragment, TTL, protocol
-		proto := uint64(mid >> 24)
-		if mid&fragmentMask != 0 || mid&ttlMask == 0 || proto > 63 || withPorts>>proto&1 == 0 ||
-			uint32(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen))) > n-ip4 {
-			continue
-		}
-		ka, kb := *u64(d + ip4 + packet.OffSrcIP), uint64(*u32(d + l4))|proto<<32|packet.KeyUsed
-		p := &b[i]
-		p.A, p.B = ka, kb
-		slots[i&(packet.Burst-1)] = index.SlotOf(index.Hash(ka, kb))
-		bare |= 1 << (uint(i) & (packet.Burst - 1))
+		slot += 8
+		p += packetSize
 	}
 	return bare
 }
+
+// Where fields of a packet lie, for the loops over addresses.
+const (
+	offA       = unsafe.Offsetof(packet.Packet{}.A)
+	offB       = unsafe.Offsetof(packet.Packet{}.B)
+	packetSize = unsafe.Sizeof(packet.Packet{})
+)
 
 // fromKernel passes a burst from a twin to its NIC as it is: the kernel has made these frames for this port.
 func (w *Worker) fromKernel(x *port.Exchange) {

@@ -62,26 +62,27 @@ func (w *Worker) Counter(i int) uint64 {
 // TxFull is how many packets a lane did not take.
 func (w *Worker) TxFull(lane int) uint64 { return load(&w.x.TxFull[lane]) }
 
+// flowStats sums the accounts over vservers and services.
 func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
-	add := func(list []api.FlowStats, i int, id uint32, name string, base uintptr) []api.FlowStats {
-		if i == len(list) {
-			list = append(list, api.FlowStats{ID: id, Name: name})
-		}
-		c, f := countsOf(base, id), &list[i]
-		f.Flows += load(&c.flows)
-		f.OpenFlows += load(&c.open)
-		f.PacketsIn += load(&c.packetsIn)
-		f.BytesIn += load(&c.bytesIn)
-		f.PacketsOut += load(&c.packetsOut)
-		f.BytesOut += load(&c.bytesOut)
-		return list
-	}
+	vservers, services := make(map[uint32]int), make(map[uint32]int)
 	for i, v := range t.Vservers() {
-		s.Vservers = add(s.Vservers, i, v.ID, v.Name, w.vservers)
+		if vservers[v.ID] = i; i == len(s.Vservers) {
+			s.Vservers = append(s.Vservers, api.FlowStats{ID: v.ID, Name: v.Name})
+		}
 	}
 	for i, v := range t.Services() {
-		s.Services = add(s.Services, i, v.ID, v.Name, w.services)
-		s.Services[i].Up = t.Up(v.ID)
+		if services[v.ID] = i; i == len(s.Services) {
+			s.Services = append(s.Services, api.FlowStats{ID: v.ID, Name: v.Name, Up: t.Up(v.ID)})
+		}
+	}
+	for n := w.accounts.used.Load() - 1; n > 0; n-- {
+		c := w.accounts.at(n)
+		if i, ok := vservers[c.vserver]; ok {
+			c.addTo(&s.Vservers[i])
+		}
+		if i, ok := services[c.service]; ok {
+			c.addTo(&s.Services[i])
+		}
 	}
 	for i, n := range t.SNIPs() {
 		if i == len(s.SNIPs) {
@@ -89,6 +90,15 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 		}
 	}
 	w.portsInUse(t, s)
+}
+
+func (c *account) addTo(f *api.FlowStats) {
+	f.Flows += load(&c.flows)
+	f.OpenFlows += load(&c.open)
+	f.PacketsIn += load(&c.in.packets)
+	f.BytesIn += load(&c.in.bytes)
+	f.PacketsOut += load(&c.out.packets)
+	f.BytesOut += load(&c.out.bytes)
 }
 
 // portsInUse sums the ports out of every SNIP over the services that may use it.

@@ -1,0 +1,104 @@
+package worker
+
+import (
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+)
+
+// account is where the packets between one vserver and one service are counted, so that a packet touches one line of counters
+// and not two. What a vserver or a service has seen is the sum over its accounts.
+type account struct {
+	in, out          traffic // from clients, to clients
+	flows, open      uint64
+	vserver, service uint32
+	_                uint64
+}
+
+type traffic struct{ packets, bytes uint64 }
+
+const (
+	accountSize = 64
+
+	// flow.Entry.Account is the place of a direction's traffic in units of its size: four to an account, the first is in, the
+	// second is out. So a packet's counters are one shift away.
+	accountShift = 4
+	perAccount   = accountSize >> accountShift
+	outward      = 1
+
+	// maxAccounts is how many pairs of vserver and service can be told apart. What is beyond is counted in account 0, which is
+	// nobody's.
+	maxAccounts  = 1 << 18
+	accountIndex = 2 * maxAccounts
+)
+
+var (
+	_ = [1]struct{}{}[unsafe.Sizeof(account{})-accountSize]
+	_ = [1]struct{}{}[unsafe.Offsetof(account{}.out)-outward<<accountShift]
+)
+
+// accounts are all accounts, off the Go heap, with a hash index of their numbers. The worker alone writes; accounts are never
+// removed, so that figures never fall.
+type accounts struct {
+	base  uintptr // array of account
+	index uintptr // uint32 numbers, 0 = empty, linear probing
+	used  atomic.Uint32
+	mem   []byte
+}
+
+func (a *accounts) open() error {
+	const size = maxAccounts*accountSize + accountIndex*4
+	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		return fmt.Errorf("no memory for the counters of vservers and services (%d bytes): %w", size, err)
+	}
+	a.mem, a.base = mem, uintptr(unsafe.Pointer(&mem[0]))
+	a.index = a.base + maxAccounts*accountSize
+	a.used.Store(1)
+	return nil
+}
+
+func (a *accounts) close() error {
+	if a.mem == nil {
+		return nil
+	}
+	return syscall.Munmap(a.mem)
+}
+
+// at is the account of a number.
+func (a *accounts) at(n uint32) *account {
+	return (*account)(at(a.base + uintptr(n&(maxAccounts-1))*accountSize))
+}
+
+// of is the account of a flow, by its entry's Account.
+func (a *accounts) of(place uint32) *account { return a.at(place / perAccount) }
+
+// counts is where the packets of a flow's direction are counted.
+func (a *accounts) counts(place uint32) *traffic {
+	return (*traffic)(at(a.base + uintptr(place)<<accountShift))
+}
+
+// number finds the account of a pair, or opens it.
+func (a *accounts) number(vserver, service uint32) uint32 {
+	hi, lo := bits.Mul64((uint64(vserver)<<32|uint64(service))^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	for i := uint32(hi ^ lo); ; i++ {
+		p := u32(a.index + uintptr(i&(accountIndex-1))*4)
+		if *p == 0 {
+			n := a.used.Load()
+			if n == maxAccounts {
+				return 0
+			}
+			c := a.at(n)
+			c.vserver, c.service = vserver, service
+			*p = n
+			a.used.Store(n + 1)
+			return n
+		}
+		if c := a.at(*p); c.vserver == vserver && c.service == service {
+			return *p
+		}
+	}
+}
