@@ -29,6 +29,7 @@ const (
 type portSet interface {
 	links
 	Counters(i int) (nic, twin ethdev.GoStats, err error)
+	Buffers() (all, free int)
 }
 
 var _ portSet = (*port.Ports)(nil)
@@ -106,6 +107,8 @@ func (c *control) Stats(context.Context) (*api.Stats, error) {
 	for _, w := range c.workers {
 		w.Stats(s)
 	}
+	all, free := c.ports.Buffers()
+	s.Buffers, s.BuffersFree = uint64(all), uint64(free)
 	for i, d := range c.ports.Devices() {
 		p, err := c.portStats(i, d)
 		if err != nil {

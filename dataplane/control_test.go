@@ -41,6 +41,8 @@ func (f *fakePorts) Counters(int) (nic, twin ethdev.GoStats, err error) {
 	return ethdev.GoStats{Ipackets: 5, RxNoMbuf: 1, Imissed: 2}, ethdev.GoStats{Opackets: 7}, f.fail
 }
 
+func (f *fakePorts) Buffers() (all, free int) { return 100, 90 }
+
 var portMAC = [6]byte{2, 0, 0, 0, 0, 1}
 
 // startControl runs a worker over memory ports and a control for it, until the test ends.
@@ -114,7 +116,7 @@ func TestApplyChangesWhatStatsSay(t *testing.T) {
 		t.Errorf("after Apply the figures are %+v", s)
 	}
 	p := s.Ports[0]
-	if p.Name != "1/1" || !p.LinkUp || p.MAC != portMAC || p.MTU != 1500 || p.RxPackets != 5 || p.RxMissed != 3 || p.TwinTxPackets != 7 {
+	if p.Name != "1/1" || !p.LinkUp || p.MAC != portMAC || p.MTU != 1500 || p.RxPackets != 5 || p.RxMissed != 3 || p.TwinTxPackets != 7 || s.Buffers != 100 || s.BuffersFree != 90 {
 		t.Errorf("the port's figures are %+v", p)
 	}
 	if s.StartedUnixMilli == 0 || len(s.Workers) != 1 || len(s.Counters) == 0 {

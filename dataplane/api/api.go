@@ -165,6 +165,8 @@ type Stats struct {
 	HealthVersion    uint64
 	FIBVersion       uint64
 	NeighborsVersion uint64
+	Buffers          uint64 // packet buffers there are
+	BuffersFree      uint64 // of those, held by nobody; the difference at rest is what the ports keep ready
 	Ports            []PortStats
 	Workers          []WorkerStats
 	Counters         []Counter // verdicts and drop reasons, summed over the workers, in a fixed order

@@ -45,6 +45,7 @@ type Ports struct {
 	devices []Device
 	opened  []openPort // two a device: NIC, twin
 	pool    *mempool.Mempool
+	buffers int // in the pool
 	queues  []*dpdkQueue
 }
 
@@ -68,7 +69,7 @@ func Open(devices []Device, s *EALSettings) (*Ports, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Ports{devices: devices}
+	p := &Ports{devices: devices, buffers: int(n)}
 	if p.pool, err = newPool("packets", n); err != nil {
 		return nil, err
 	}
@@ -198,6 +199,9 @@ func (p *Ports) Devices() []Device { return p.devices }
 
 // PoolFree returns the number of packet buffers that nobody holds.
 func (p *Ports) PoolFree() int { return p.pool.AvailCount() }
+
+// Buffers returns how many packet buffers there are and how many of them nobody holds.
+func (p *Ports) Buffers() (all, free int) { return p.buffers, p.pool.AvailCount() }
 
 // Close stops and closes the ports. The workers must have ended.
 func (p *Ports) Close() {

@@ -94,6 +94,7 @@ func reading(n uint64) *api.Stats {
 	}
 	return &api.Stats{
 		StartedUnixMilli: time.Date(2026, 3, 6, 8, 0, 0, 0, time.UTC).UnixMilli(),
+		Buffers:          8191, BuffersFree: 8063,
 		Ports: []api.PortStats{
 			{Name: "1/1", MAC: [6]byte{2, 1, 1, 1, 1, 1}, LinkUp: true, MTU: 1500, RxPackets: 5000 * n, RxBytes: 500000 * n, TxPackets: 6000 * n,
 				TxBytes: 600000 * n, RxMissed: n, TxFull: 2 * n, TwinRxPackets: 10 * n, TwinTxPackets: 20 * n},

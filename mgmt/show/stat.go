@@ -153,6 +153,8 @@ func statNS(p *page) error {
 	p.f("System overview\n")
 	p.f("%-40s %39s\n", "Packet CPU usage (%)", percent(busy, total))
 	p.f("%-40s %39s\n", "Flow entries in use", fmt.Sprintf("%d of %d (%s %%)", flows, capacity, percent(flows, capacity)))
+	inUse := p.Stats.Buffers - min(p.Stats.BuffersFree, p.Stats.Buffers)
+	p.f("%-40s %39s\n", "Packet buffers in use", fmt.Sprintf("%d of %d (%s %%)", inUse, p.Stats.Buffers, percent(inUse, p.Stats.Buffers)))
 
 	p.head("\nInterfaces")
 	for i, n := range p.Stats.Ports {
