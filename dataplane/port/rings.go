@@ -87,12 +87,12 @@ func NewRings(name string, lanes, size, pool int) (*Rings, error) {
 
 // add makes and starts the port of one lane.
 func (r *Rings) add(name string, size uint) (ethdev.Port, error) {
-	rx, err := ring.Create(name+"-rx", size)
+	rx, err := ring.Create(name+"-rx", size, ring.OptSP, ring.OptSC)
 	if err != nil {
 		return 0, fmt.Errorf("DPDK cannot make a ring of %d packets: %w", size, err)
 	}
 	r.rx = append(r.rx, rx)
-	tx, err := ring.Create(name+"-tx", size)
+	tx, err := ring.Create(name+"-tx", size, ring.OptSP, ring.OptSC)
 	if err != nil {
 		return 0, fmt.Errorf("DPDK cannot make a ring of %d packets: %w", size, err)
 	}
