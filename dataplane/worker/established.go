@@ -18,12 +18,8 @@ const eventful = packet.SYN | packet.FIN | packet.RST
 // established translates packets of known flows and queues them at once. Whatever is out of the ordinary takes the longer
 // way or stays open for the stages behind.
 func established(w *Worker, t *table.Set, b []packet.Packet) {
-	sent, far := w.match(t, w.bare)
-	if far != 0 {
-		more, _ := w.match(t, w.seek(far))
-		sent |= more
-	}
-	w.apply(t, sent)
+	w.hot = hot{generation: uint64(t.Gen) << genShift, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
+	sent := w.bare &^ w.hits(w.bare)
 	for m := w.open &^ sent; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		if w.bare>>uint(i)&1 != 0 {
@@ -38,55 +34,86 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 	w.counts[packet.ForwardFlow] += uint64(bits.OnesCount32(sent))
 }
 
-// match and apply are the whole cost of most packets: loops that call nothing, each small enough for the registers.
+// hot is what hits reads again for each packet, so that registers are left for the packet.
+type hot struct {
+	generation  uint64 // of the tables, as it lies in an entry's word
+	seen        uint64 // what a packet adds to Packets and puts into Last
+	counts      uintptr
+	adjacencies uintptr
+}
 
-// match compares bare packets with the entries in their slots and returns the mask of packets for which translating is all
-// there is to do, and far, the mask of packets whose slot has another flow's entry. It leaves out those without a flow, events
-// of a connection, handshakes that are not over, entries with another generation of adjacencies, and unfinished checksums.
-func (w *Worker) match(t *table.Set, bare uint32) (plain, far uint32) {
-	rx, slots, pk := uintptr(unsafe.Pointer(&w.x.Rx)), uintptr(unsafe.Pointer(w.slots)), uintptr(unsafe.Pointer(w.pk))
-	now := uint64(t.Gen) << genShift
+// hits is the whole cost of most packets. It translates, counts and queues bare packets of known flows for which that is all
+// there is to do. It returns the mask of the others, untouched: without a flow, events of a connection, handshakes that are not
+// over, entries with another generation of adjacencies, unfinished checksums. Like keys it calls nothing, and no branch
+// depends on the protocol: it would be foretold wrongly wherever TCP and UDP mix.
+func (w *Worker) hits(bare uint32) (others uint32) {
+	pk, tx, lane := uintptr(unsafe.Pointer(w.pk)), uintptr(0), uint32(port.MaxLanes)
 	for ; bare != 0; bare &= bare - 1 {
-		i := uintptr(bits.TrailingZeros32(bare))
-		e := uintptr(*u64(slots + i*8))
-		kb := *u64(pk + i*packetSize + offB)
-		if *u64(e + 8) != kb || *u64(e) != *u64(pk + i*packetSize + offA) {
-			far |= 1 << (i & 31)
+		p := (*packet.Packet)(at(pk + uintptr(bits.TrailingZeros32(bare))*packetSize))
+		e, d := flow.At(p.Slot), p.Data
+		for (e.B != p.B || e.A != p.A) && e.B != 0 {
+			e = w.flows.After(e)
+		}
+		word := *(*uint64)(unsafe.Pointer(&e.Pseudo))
+		if (word^w.hot.generation)&(opening|generation) != 0 || e.B == 0 {
+			others |= bare & -bare
 			continue
 		}
-		word := *u64(e + offPseudo)
-		if (word^now)&(opening|generation) != 0 {
+		proto := uintptr(*u8(d + ip4 + packet.OffProto))
+		f := u16(d + l4 + sumAt - proto&^1)
+		sum, pseudo := *f, uint32(uint16(word))+uint32(*u16(d + ip4 + packet.OffTotalLen))
+		if sum == uint16(pseudo+pseudo>>16) || uintptr(*u8(d + l4 + packet.OffTCPFlags)&eventful)&(proto&1-1) != 0 {
+			others |= bare & -bare
 			continue
 		}
-		d := port.Data(uintptr(*u64(rx + i*8)))
-		pseudo := uint32(uint16(word)) + uint32(*u16(d + ip4 + packet.OffTotalLen))
-		pseudo += pseudo >> 16
-		if uint8(kb>>32) == packet.ProtoTCP {
-			if *u16(d + l4 + packet.OffTCPSum) == uint16(pseudo) || *u8(d + l4 + packet.OffTCPFlags)&eventful != 0 {
-				continue
+		patched := patch(sum, e.L4Delta)
+		if (sum == 0 || patched == 0) && proto&1 != 0 {
+			patched = -(min(sum, 1)) // UDP: no checksum stays none, and what comes out as 0 is sent as 0xffff (RFC 768)
+		}
+		*f = patched
+		*u64(d + ip4 + packet.OffSrcIP) = e.Addrs
+		*u32(d + l4) = e.Ports
+		*u8(d + ip4 + packet.OffTTL)--
+		*u16(d + ip4 + packet.OffIPSum) = patch(*u16(d + ip4 + packet.OffIPSum), e.IPDelta)
+		n := uint64(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen)))
+		last := (*uint64)(unsafe.Pointer(&e.Last)) // and Packets
+		*last = *last>>32<<32 + w.hot.seen
+		e.Bytes += n
+		c := w.hot.counts + uintptr(e.Account)<<accountShift
+		*u64(c)++
+		*u64(c + 8) += n
+		a := (*table.Adjacency)(at(w.hot.adjacencies + uintptr(e.Adj)*adjacencySize))
+		*u64(d) = a.MACs
+		*u32(d + 8) = a.Rest
+		if l := uint32(a.Lane); l != lane {
+			if tx != 0 {
+				w.x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-w.txList(lane)) / 8
 			}
-		} else if *u16(d + l4 + packet.OffUDPSum) == uint16(pseudo) {
-			continue
+			lane, tx = l, w.txList(l)+uintptr(w.x.TxN[l&(port.MaxLanes-1)])*8
 		}
-		plain |= 1 << (i & 31)
+		*u64(tx) = uint64(p.Mbuf)
+		tx += 8
 	}
-	return plain, far
+	if tx != 0 {
+		w.x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-w.txList(lane)) / 8
+	}
+	return others
 }
 
-// seek goes on from the slots of far packets to the entries of their flows and returns the mask of those that have one.
-func (w *Worker) seek(far uint32) (found uint32) {
-	for ; far != 0; far &= far - 1 {
-		i := bits.TrailingZeros32(far) & (packet.Burst - 1)
-		p := &w.pk[i]
-		if e := w.flows.Find(w.slots[i], p.A, p.B); e != nil {
-			w.slots[i] = uintptr(unsafe.Pointer(e))
-			found |= 1 << uint(i)
-		}
-	}
-	return found
+// txList is the address of the list of packets that leave by a lane.
+func (w *Worker) txList(lane uint32) uintptr {
+	return uintptr(unsafe.Pointer(&w.x.Tx[lane&(port.MaxLanes-1)]))
 }
 
-// The word of an entry that match reads: Pseudo, State, Kind, Adj and Gen.
+// sumAt less the even part of the protocol's number is where the checksum is: 22 - 6 in TCP, 22 - 16 in UDP.
+const sumAt = 22
+
+var (
+	_ = [1]struct{}{}[sumAt-uintptr(packet.ProtoTCP)&^1-packet.OffTCPSum]
+	_ = [1]struct{}{}[sumAt-uintptr(packet.ProtoUDP)&^1-packet.OffUDPSum]
+)
+
+// The word of an entry that hits reads: Pseudo, State, Kind, Adj and Gen.
 const (
 	offPseudo  = unsafe.Offsetof(flow.Entry{}.Pseudo)
 	opening    = uint64(flow.Opening) << 16
@@ -100,50 +127,6 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(flow.Entry{}.Gen)-offPseudo-genShift/8]
 	_ = [1]struct{}{}[unsafe.Offsetof(flow.Entry{}.A)+unsafe.Offsetof(flow.Entry{}.B)-8]
 )
-
-// apply translates, counts and queues packets whose entries match has found.
-func (w *Worker) apply(t *table.Set, plain uint32) {
-	adjacencies, counts, x := t.Adjacencies(), w.accounts.base, w.x
-	rx, slots, seen := uintptr(unsafe.Pointer(&x.Rx)), uintptr(unsafe.Pointer(w.slots)), 1<<32|uint64(w.now)
-	lane, first, tx := uint32(port.MaxLanes), uintptr(0), uintptr(0)
-	for ; plain != 0; plain &= plain - 1 {
-		i := uintptr(bits.TrailingZeros32(plain))
-		m, e := uintptr(*u64(rx + i*8)), flow.At(uintptr(*u64(slots + i*8)))
-		d := port.Data(m)
-		if uint8(e.B>>32) == packet.ProtoTCP {
-			*u16(d + l4 + packet.OffTCPSum) = patch(*u16(d + l4 + packet.OffTCPSum), e.L4Delta)
-		} else if sum := *u16(d + l4 + packet.OffUDPSum); sum != 0 {
-			*u16(d + l4 + packet.OffUDPSum) = packet.UDPSum(patch(sum, e.L4Delta))
-		}
-		*u64(d + ip4 + packet.OffSrcIP) = e.Addrs
-		*u32(d + l4) = e.Ports
-		*u8(d + ip4 + packet.OffTTL)--
-		*u16(d + ip4 + packet.OffIPSum) = patch(*u16(d + ip4 + packet.OffIPSum), e.IPDelta)
-		a := (*table.Adjacency)(at(adjacencies + uintptr(e.Adj)*adjacencySize))
-		*u64(d) = a.MACs
-		*u32(d + 8) = a.Rest
-		n := uint64(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen)))
-		last := (*uint64)(unsafe.Pointer(&e.Last)) // and Packets
-		*last = *last>>32<<32 + seen
-		e.Bytes += n
-		c := counts + uintptr(e.Account)<<accountShift
-		*u64(c)++
-		*u64(c + 8) += n
-		if l := uint32(a.Lane); l != lane {
-			if tx != 0 {
-				x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-first) / 8
-			}
-			lane = l
-			first = uintptr(unsafe.Pointer(&x.Tx[l&(port.MaxLanes-1)]))
-			tx = first + uintptr(x.TxN[l&(port.MaxLanes-1)])*8
-		}
-		*u64(tx) = uint64(m)
-		tx += 8
-	}
-	if tx != 0 {
-		x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-first) / 8
-	}
-}
 
 // patch applies a folded delta to a checksum as packet.Patch does, with fewer instructions: ~(~HC + d) of RFC 1624, equation 3,
 // is HC - d, less the borrow.

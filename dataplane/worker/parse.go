@@ -21,9 +21,8 @@ func parse(w *Worker, _ *table.Set, b []packet.Packet) {
 	for m := w.open &^ w.bare; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		w.inspect(i)
-		w.slots[i] = w.pk[i].Slot
 	}
-	asm.PrefetchN(unsafe.Pointer(w.slots), len(b))
+	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Slot), len(b), int(packetSize))
 }
 
 // inspect describes the i-th frame of the burst and parses it in full.
@@ -34,56 +33,52 @@ func (w *Worker) inspect(i int) {
 }
 
 // In memory order: EtherType IPv4, version 4, header of 20 bytes, whatever the TOS. More Fragments and the offset. A TTL of 2
-// at least. The protocols that have ports.
+// at least.
 const (
 	bareIPv4     = 0x00450008
 	bareIPv4Mask = 0x00ffffff
 	fragmentMask = 0xff3f
 	ttlMask      = 0xfe0000
-	withPorts    = 1<<packet.ProtoTCP | 1<<packet.ProtoUDP
 
 	ip4 = packet.EtherLen      // where headers are in a bare frame
 	l4  = ip4 + packet.IPv4Len //
 )
 
-// keys writes A, B and the slot of untagged TCP and UDP packets without fragments and options, to this port's MAC, no longer
-// than any port's MTU, in one segment that holds the IP packet and at least 20 bytes behind its header; it returns their mask.
-// It does not look at lengths that TCP or UDP give: those of a known flow are their receiver's business, for others inspect
-// does. The loop calls nothing and takes addresses for arrays, so that nothing is spilled or checked for nil.
+// keys writes where the frame lies, the key and the slot of untagged IPv4 packets without fragments and options, to this port's
+// MAC, no longer than any port's MTU allows, in one segment that holds the IP packet and at least 20 bytes behind its header;
+// it returns their mask. It takes every protocol for one that has ports: what comes out for another is no flow's key, for
+// those flows are never of a generation that hits accepts (see route). Nor does it look at lengths that TCP or UDP give:
+// those of a known flow are their receiver's business, for others inspect does. The loop calls nothing and takes addresses
+// for arrays, so that nothing is spilled or checked for nil.
 func (w *Worker) keys(b []packet.Packet) (bare uint32) {
-	index, mac, mtu := &w.flows.Index, w.mac<<16, w.mtu
-	rx, slot, p := uintptr(unsafe.Pointer(&w.x.Rx)), uintptr(unsafe.Pointer(w.slots)), uintptr(unsafe.Pointer(w.pk))
-	for bit := uint32(1); bit>>uint(len(b)) == 0 && bit != 0; bit <<= 1 {
+	const least = l4 + packet.TCPLen
+	index, mac, most := &w.flows.Index, w.mac<<16, w.mtu+ip4-least
+	rx, at := uintptr(unsafe.Pointer(&w.x.Rx)), uintptr(unsafe.Pointer(w.pk))
+	// One shift too many makes 0, which is where a full burst ends.
+	for bit, end := uint32(1), uint32(uint64(1)<<(uint(len(b))&63)); bit != end; bit <<= 1 {
 		m := uintptr(*u64(rx))
-		rx += 8
 		d := port.Data(m)
+		p := (*packet.Packet)(unsafe.Add(nil, at))
+		rx += 8
+		at += packetSize
 		n := *u32(m + port.OffPktLen)
-		mid := uint32(0)
-		if n == port.DataLen(m) && n >= l4+packet.TCPLen && *u32(d + packet.OffEtherType)&bareIPv4Mask == bareIPv4 {
-			mid = *u32(d + ip4 + packet.OffFrag) // fragment, TTL, protocol
-			total := uint32(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen)))
-			proto := uint64(mid >> 24)
-			if mid&fragmentMask == 0 && mid&ttlMask != 0 && proto <= 63 && withPorts>>proto&1 != 0 && total <= n-ip4 &&
-				total <= mtu && *u64(d)<<16 == mac {
-				ka, kb := *u64(d + ip4 + packet.OffSrcIP), uint64(*u32(d + l4))|proto<<32|packet.KeyUsed
-				*u64(p + offA) = ka
-				*u64(p + offB) = kb
-				*u64(slot) = uint64(index.SlotOf(index.Hash(ka, kb)))
-				bare |= bit
-			}
+		if n != port.DataLen(m) || n-least > most || *u32(d + packet.OffEtherType)&bareIPv4Mask != bareIPv4 {
+			continue
 		}
-		slot += 8
-		p += packetSize
+		mid := *u32(d + ip4 + packet.OffFrag) // fragment, TTL, protocol
+		if mid&fragmentMask != 0 || mid&ttlMask == 0 || *u64(d)<<16 != mac ||
+			uint32(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen))) > n-ip4 {
+			continue
+		}
+		p.Mbuf, p.Data = m, d
+		p.A, p.B = *u64(d + ip4 + packet.OffSrcIP), uint64(*u32(d + l4))|uint64(mid>>24)<<32|packet.KeyUsed
+		p.Slot = index.SlotOf(index.Hash(p.A, p.B))
+		bare |= bit
 	}
 	return bare
 }
 
-// Where fields of a packet lie, for the loops over addresses.
-const (
-	offA       = unsafe.Offsetof(packet.Packet{}.A)
-	offB       = unsafe.Offsetof(packet.Packet{}.B)
-	packetSize = unsafe.Sizeof(packet.Packet{})
-)
+const packetSize = unsafe.Sizeof(packet.Packet{})
 
 // fromKernel passes a burst from a twin to its NIC as it is: the kernel has made these frames for this port.
 func (w *Worker) fromKernel(x *port.Exchange) {

@@ -31,8 +31,9 @@ func (w *Worker) route(t *table.Set, p *packet.Packet) {
 		p.End(w.hold(p, hop.Port, next))
 		return
 	}
-	// By key, not by an address kept since the flow was found: entries move when others are removed.
-	if e := w.flows.Find(p.Slot, p.A, p.B); e != nil {
+	// By key, not by an address kept since the flow was found: entries move when others are removed. Flows without ports come
+	// here with each packet: keys takes their first bytes for ports, and a packet must not be mistaken for theirs.
+	if e := w.flows.Find(p.Slot, p.A, p.B); e != nil && p.Class != packet.ClassOtherIP {
 		e.Adj, e.Gen = i, t.Gen
 	}
 	a := t.Adjacency(i)

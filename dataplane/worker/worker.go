@@ -56,6 +56,8 @@ type Worker struct {
 	accounts accounts
 	counts   *[counters]uint64
 
+	hot hot
+
 	set   *table.Set // of this burst
 	flows *flow.Table
 	pools *flow.Pools

@@ -20,3 +20,8 @@ func PrefetchN(p unsafe.Pointer, n int)
 //
 //go:noescape
 func PrefetchData(p unsafe.Pointer, n int)
+
+// PrefetchStride prefetches n addresses: the first is stored at p, each other one stride bytes behind the one before.
+//
+//go:noescape
+func PrefetchStride(p unsafe.Pointer, n, stride int)

@@ -48,6 +48,34 @@ TEXT ·PrefetchData(SB), NOSPLIT, $0-16
 	TESTQ CX, CX
 	JLE   mbufsDone
 
+	SUBQ  $4, CX
+	JLT   fewMbufs
+
+fourMbufs:
+	MOVQ       (SI), AX
+	MOVQ       8(SI), BX
+	MOVQ       16(SI), DI
+	MOVQ       24(SI), R8
+	MOVWLZX    16(AX), R9
+	MOVWLZX    16(BX), R10
+	MOVWLZX    16(DI), R11
+	MOVWLZX    16(R8), R12
+	ADDQ       (AX), R9
+	ADDQ       (BX), R10
+	ADDQ       (DI), R11
+	ADDQ       (R8), R12
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	ADDQ       $32, SI
+	SUBQ       $4, CX
+	JGE        fourMbufs
+
+fewMbufs:
+	ADDQ $4, CX
+	JZ   mbufsDone
+
 nextMbuf:
 	MOVQ       (SI), AX
 	MOVQ       (AX), BX
@@ -58,4 +86,43 @@ nextMbuf:
 	JNZ        nextMbuf
 
 mbufsDone:
+	RET
+
+// func PrefetchStride(p unsafe.Pointer, n, stride int)
+TEXT ·PrefetchStride(SB), NOSPLIT, $0-24
+	MOVQ  p+0(FP), SI
+	MOVQ  n+8(FP), CX
+	MOVQ  stride+16(FP), DX
+	TESTQ CX, CX
+	JLE   strideDone
+
+	SUBQ  $4, CX
+	JLT   fewStrides
+	LEAQ  (DX)(DX*2), BX
+
+fourStrides:
+	MOVQ       (SI), AX
+	MOVQ       (SI)(DX*1), DI
+	MOVQ       (SI)(DX*2), R8
+	MOVQ       (SI)(BX*1), R9
+	PREFETCHT0 (AX)
+	PREFETCHT0 (DI)
+	PREFETCHT0 (R8)
+	PREFETCHT0 (R9)
+	LEAQ       (SI)(DX*4), SI
+	SUBQ       $4, CX
+	JGE        fourStrides
+
+fewStrides:
+	ADDQ $4, CX
+	JZ   strideDone
+
+nextStride:
+	MOVQ       (SI), AX
+	PREFETCHT0 (AX)
+	ADDQ       DX, SI
+	DECQ       CX
+	JNZ        nextStride
+
+strideDone:
 	RET

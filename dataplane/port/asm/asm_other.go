@@ -23,3 +23,7 @@ func PrefetchN(p unsafe.Pointer, n int) { earlyN(p, n) }
 
 // PrefetchData loads the first 8 bytes of the frames of the n mbufs whose addresses are stored at p.
 func PrefetchData(p unsafe.Pointer, n int) { earlyData(p, n) }
+
+// PrefetchStride loads 8 bytes at each of n addresses, which must be mapped: the first is stored at p, each other one stride
+// bytes behind the one before.
+func PrefetchStride(p unsafe.Pointer, n, stride int) { earlyStride(p, n, stride) }

@@ -24,6 +24,7 @@ func TestPrefetchReadsNothingItMustNot(t *testing.T) {
 	words, addrs, mbufs, mbufAddrs := burst(32)
 	for n := 0; n <= 32; n++ {
 		PrefetchN(unsafe.Pointer(&addrs[0]), n)
+		PrefetchStride(unsafe.Pointer(&addrs[0]), (n+1)/2, 16)
 		PrefetchData(unsafe.Pointer(&mbufAddrs[0]), n)
 	}
 	PrefetchN(nil, 0)
@@ -61,6 +62,11 @@ func TestEarlyLoadsFollowTheMbufToItsFrame(t *testing.T) {
 	earlyN(unsafe.Pointer(&list[0]), 3)
 	if unlikely.Load() != before+3 {
 		t.Fatal("earlyN did not load all three words")
+	}
+	words = [3]uint64{magic - 2, 1, 2}
+	earlyStride(unsafe.Pointer(&list[0]), 2, 16)
+	if unlikely.Load() != before+4 {
+		t.Fatal("earlyStride did not load the first and the third word alone")
 	}
 }
 

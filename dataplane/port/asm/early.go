@@ -25,10 +25,12 @@ func early1(p uintptr) {
 	}
 }
 
-func earlyN(p unsafe.Pointer, n int) {
+func earlyN(p unsafe.Pointer, n int) { earlyStride(p, n, 8) }
+
+func earlyStride(p unsafe.Pointer, n, stride int) {
 	var x uint64
 	for i := 0; i < n; i++ {
-		x += load(*(*uintptr)(unsafe.Add(p, i*8)))
+		x += load(*(*uintptr)(unsafe.Add(p, i*stride)))
 	}
 	if x == magic {
 		unlikely.Add(1)
