@@ -70,7 +70,7 @@ func (a *appliance) watch(ctx context.Context, h *host.Host, running *sync.WaitG
 			Neighbors: func(n []api.Neighbor) {
 				a.observe(func(s *compile.State) { s.Neighbors = n })
 			},
-			Elsewhere: func(ips []netip.Addr) {
+			Elsewhere: func(ips []netip.Prefix) {
 				a.observe(func(s *compile.State) { s.Elsewhere = ips })
 				first()
 			},

@@ -44,7 +44,7 @@ func configureUnchecked(t *testing.T, text string) *schema.Config {
 // site is a state of two ports in which nothing has been observed.
 func site(c *schema.Config) *State {
 	return &State{Ports: []Port{{Name: "1/1", Device: "da", Twin: "tw0"}, {Name: "1/2", Device: "db", Twin: "tw1"}}, IDs: AssignIDs(c, IDs{}),
-		Elsewhere: []netip.Addr{netip.MustParseAddr("192.168.77.1"), netip.MustParseAddr("10.1.0.5")}}
+		Elsewhere: []netip.Prefix{netip.MustParsePrefix("192.168.77.1/24"), netip.MustParsePrefix("10.0.0.9/8")}}
 }
 
 // TestGolden compiles every configuration of testdata with every monitor satisfied and compares the outcome as text.

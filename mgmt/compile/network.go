@@ -81,12 +81,28 @@ func (n *network) place(x *Index, s *State) error {
 				o.port = p
 			}
 		}
-		if len(s.Ports) == 0 || a.Type == "NSIP" && slices.Contains(s.Elsewhere, a.IPAddress) {
+		if len(s.Ports) == 0 || a.Type == "NSIP" && slices.ContainsFunc(s.Elsewhere, func(e netip.Prefix) bool { return e.Addr() == a.IPAddress }) {
 			o.port = noPort
+		}
+		if e := o.takes(s.Elsewhere); e.IsValid() && err == nil {
+			err = schema.Refuse(schema.NotPermitted, "IPAddress", a.IPAddress.String()).Because(fmt.Sprintf(
+				"its subnet is that of the address %s, which is on no port; the appliance would lose the hosts there", e))
 		}
 		n.addrs = append(n.addrs, o)
 	}
 	return err
+}
+
+// takes finds the subnet of another kernel device whose hosts, often the operator's own, the kernel would look for on
+// our port once o is there; none is the zero Prefix. A subnet that is a proper part of the other's does no harm.
+func (o owned) takes(elsewhere []netip.Prefix) netip.Prefix {
+	for _, e := range elsewhere {
+		part := o.prefix.Bits() > e.Bits() && !o.prefix.IsSingleIP()
+		if o.port != noPort && e.Contains(o.ip) && !part {
+			return e
+		}
+	}
+	return netip.Prefix{}
 }
 
 func portsOfVLANs(c *schema.Config, ports []Port) (map[uint16]int, error) {

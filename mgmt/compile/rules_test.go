@@ -142,6 +142,26 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestSubnetOfAnotherDevice: an address must not take the hosts of the management network to a port.
+func TestSubnetOfAnotherDevice(t *testing.T) {
+	for line, refused := range map[string]bool{
+		"add ns ip 192.168.77.2 255.255.255.0":             true, // it may be the operator's own
+		"add ns ip 192.168.77.2 255.255.255.255":           true,
+		"add ns ip 192.168.77.1 255.255.255.0":             true, // a SNIP where the NSIP is
+		"add ns ip 192.168.77.2 255.255.0.0":               true,
+		"add ns ip 192.168.76.2 255.255.0.0":               false, // the management's subnet is the longer one
+		"add ns ip 192.168.77.18 255.255.255.240":          false,
+		"add ns ip 192.168.77.1 255.255.255.0 -type NSIP":  false,
+		"add ns ip 192.168.77.9 255.255.255.255 -type VIP": false,
+	} {
+		c := configureUnchecked(t, line)
+		_, err := Tables(c, site(c))
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "192.168.77.1/24, which is on no port") {
+			t.Errorf("%s: %v, to be refused: %t", line, err, refused)
+		}
+	}
+}
+
 // TestIDs changes a configuration at random and holds the numbers against what flows and hashes rely on.
 func TestIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -22,9 +22,9 @@ type State struct {
 
 	touched map[string]bool // services that Record has written to since Clone
 
-	// Elsewhere are addresses of kernel devices that are no twins, e.g. a management port that DPDK does not drive.
-	// An NSIP among them stays where it is.
-	Elsewhere []netip.Addr
+	// Elsewhere are the addresses, with the lengths of their subnets, of kernel devices that are no twins, e.g. of a
+	// management port that DPDK does not drive. An NSIP among them stays where it is, and their subnets are theirs.
+	Elsewhere []netip.Prefix
 }
 
 // Port is a port of the appliance and its twin, the kernel's side of it.

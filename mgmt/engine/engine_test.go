@@ -352,7 +352,7 @@ func TestNSIPStaysWhereTheKernelHasIt(t *testing.T) {
 		b.Observe(func(s *compile.State) error {
 			s.Elsewhere = nil
 			if elsewhere {
-				s.Elsewhere = []netip.Addr{addr("192.168.77.1")}
+				s.Elsewhere = []netip.Prefix{netip.MustParsePrefix("192.168.77.1/24")}
 			}
 			return nil
 		})

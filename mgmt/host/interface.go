@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -61,7 +62,7 @@ func (i *Interface) describe(l *netlink.LinkAttrs) {
 func carrier(l *netlink.LinkAttrs) bool { return l.RawFlags&unix.IFF_LOWER_UP != 0 }
 
 // elsewhere are the IPv4 addresses of links that are neither twins, nor devices of ports, nor the loopback.
-func (h *Host) elsewhere(links []netlink.Link) ([]netip.Addr, error) {
+func (h *Host) elsewhere(links []netlink.Link) ([]netip.Prefix, error) {
 	ours := map[int]bool{}
 	for _, l := range links {
 		if l.Attrs().RawFlags&unix.IFF_LOOPBACK != 0 || h.isOurs(l.Attrs().Name) {
@@ -72,12 +73,15 @@ func (h *Host) elsewhere(links []netlink.Link) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the kernel's addresses: %w", err)
 	}
-	var all []netip.Addr
+	var all []netip.Prefix
 	for _, a := range addrs {
 		if !ours[a.LinkIndex] {
-			all = append(all, addrOf(a.IP))
+			bits, _ := a.Mask.Size()
+			all = append(all, netip.PrefixFrom(addrOf(a.IP), bits))
 		}
 	}
-	slices.SortFunc(all, netip.Addr.Compare)
+	slices.SortFunc(all, func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	})
 	return slices.Compact(all), nil
 }

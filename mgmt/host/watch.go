@@ -30,7 +30,7 @@ const (
 type News struct {
 	Neighbors  func([]api.Neighbor) // usable neighbors by port and address
 	Interfaces func([]Interface)    // ports in the order of the settings
-	Elsewhere  func([]netip.Addr)   // addresses of links that are no ports
+	Elsewhere  func([]netip.Prefix) // addresses of links that are no ports, with their subnets' lengths
 }
 
 // watcher is the state of one Watch.
@@ -45,7 +45,7 @@ type watcher struct {
 	told       bool
 	neighbors  []api.Neighbor
 	interfaces []Interface
-	elsewhere  []netip.Addr
+	elsewhere  []netip.Prefix
 
 	// What has changed since.
 	newNeighbors, newLinks, resync, moved bool

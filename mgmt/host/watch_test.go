@@ -22,7 +22,7 @@ type heard struct {
 	changed    chan struct{}
 	neighbors  []api.Neighbor
 	interfaces []Interface
-	elsewhere  []netip.Addr
+	elsewhere  []netip.Prefix
 	calls      int // about neighbors
 }
 
@@ -45,7 +45,7 @@ func (l *lab) watch(h *Host, slow time.Duration) (w *heard, stop func()) {
 		err = h.Watch(ctx, News{
 			Neighbors:  func(n []api.Neighbor) { time.Sleep(slow); note(func() { w.neighbors = n; w.calls++ }) },
 			Interfaces: func(i []Interface) { note(func() { w.interfaces = i }) },
-			Elsewhere:  func(a []netip.Addr) { note(func() { w.elsewhere = a }) },
+			Elsewhere:  func(a []netip.Prefix) { note(func() { w.elsewhere = a }) },
 		})
 	})
 	stop = sync.OnceFunc(func() {
@@ -242,7 +242,9 @@ func TestInterfaces(t *testing.T) {
 		return len(i) == 3 && i[0].Present && i[0].Up && i[0].Carrier && i[0].TwinUp && !i[0].Attached &&
 			i[0].MAC == l.mac(l.nl, "da") && i[0].MTU == 1500 && i[1].Carrier && !i[2].Present && !i[2].Carrier && i[2].TwinUp
 	})
-	l.until(w, "address elsewhere", func() bool { return slices.Equal(w.elsewhere, []netip.Addr{netip.MustParseAddr("192.168.77.1")}) })
+	l.until(w, "address elsewhere", func() bool {
+		return slices.Equal(w.elsewhere, []netip.Prefix{netip.MustParsePrefix("192.168.77.1/24")})
+	})
 	l.address(l.nl, "mg0", "192.168.78.1/24")
 	l.until(w, "two addresses elsewhere", func() bool { return len(w.elsewhere) == 2 })
 
