@@ -43,6 +43,9 @@ const (
 	KindPool
 	// KindSingle: the flow has no entry for the other direction.
 	KindSingle
+	// KindEvents: TCP. Three bits, as many as there are flags for which a packet's way is longer (see Track); the worker tests the
+	// flags against them.
+	KindEvents Kind = 7 << 5
 )
 
 // State is what is known of a TCP connection. Both entries of a flow carry the whole of it, each from its own side.

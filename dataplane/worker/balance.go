@@ -51,8 +51,7 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if !packet.HeaderSumOK(p) {
 		return packet.DropBadIPChecksum
 	}
-	tcp := p.Proto() == packet.ProtoTCP
-	if tcp && p.TCPFlags&(packet.SYN|packet.ACK|packet.RST|packet.FIN) != packet.SYN {
+	if p.Proto() == packet.ProtoTCP && p.TCPFlags&(packet.SYN|packet.ACK|packet.RST|packet.FIN) != packet.SYN {
 		return packet.DropNoFlow
 	}
 	id := w.lb.Pick(t, v)
@@ -64,9 +63,6 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 		return why
 	}
 	w.opened(e)
-	if tcp {
-		w.flows.Track(e, p.TCPFlags)
-	}
 	return w.first(p, e, packet.ForwardNewFlow)
 }
 
@@ -106,7 +102,9 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 	rev.Service, rev.Account, rev.Kind, rev.Last = s.ID, n+outward, kind|flow.KindReverse, w.now
 	fwd.Pseudo, rev.Pseudo = lessHeader(fwd.Pseudo), lessHeader(rev.Pseudo)
 	if p.Proto() == packet.ProtoTCP {
-		fwd.State, rev.State = flow.Opening, flow.Opening
+		fwd.Kind, rev.Kind = fwd.Kind|flow.KindEvents, rev.Kind|flow.KindEvents
+		// What Track would note of the SYN, without looking up the entries that are being written.
+		fwd.State, rev.State = flow.Opening|flow.SawSYN, flow.Opening|flow.PeerSYN
 	}
 	e, result := w.flows.Create(&fwd, &rev)
 	if result == flow.Created {

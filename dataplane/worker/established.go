@@ -18,7 +18,7 @@ const eventful = packet.SYN | packet.FIN | packet.RST
 // established translates packets of known flows and queues them at once. Whatever is out of the ordinary takes the longer
 // way or stays open for the stages behind.
 func established(w *Worker, t *table.Set, b []packet.Packet) {
-	w.hot = hot{generation: uint64(t.Gen) << genShift, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
+	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
 	sent := w.bare &^ w.hits(w.bare)
 	for m := w.open &^ sent; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
@@ -36,15 +36,15 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 
 // hot is what hits reads again for each packet, so that registers are left for the packet.
 type hot struct {
-	generation  uint64 // of the tables, as it lies in an entry's word
+	gen         uint16 // of the tables
 	seen        uint64 // what a packet adds to Packets and puts into Last
 	counts      uintptr
 	adjacencies uintptr
 }
 
 // hits is the whole cost of most packets. It translates, counts and queues bare packets of known flows for which that is all
-// there is to do. It returns the mask of the others, untouched: without a flow, events of a connection, handshakes that are not
-// over, entries with another generation of adjacencies, unfinished checksums. Like keys it calls nothing, and no branch
+// there is to do. It returns the mask of the others, untouched: without a flow, events of a connection, entries with another generation of adjacencies (among them those whose handshake is not: see route), unfinished
+// checksums. Like keys it calls nothing, and no branch
 // depends on the protocol: it would be foretold wrongly wherever TCP and UDP mix.
 func (w *Worker) hits(bare uint32) (others uint32) {
 	pk, tx, lane := uintptr(unsafe.Pointer(w.pk)), uintptr(0), uint32(port.MaxLanes)
@@ -55,17 +55,28 @@ func (w *Worker) hits(bare uint32) (others uint32) {
 			e = w.flows.After(e)
 		}
 		word := *(*uint64)(unsafe.Pointer(&e.Pseudo))
-		if (word^w.hot.generation)&(opening|generation) != 0 || e.B == 0 {
+		if uint16(word>>genShift) != w.hot.gen || e.B == 0 || word&(uint64(*u8(d + l4 + packet.OffTCPFlags))<<eventShift)&eventBits != 0 {
 			others |= bare & -bare
 			continue
 		}
 		proto := uintptr(*u8(d + ip4 + packet.OffProto))
 		f := u16(d + l4 + sumAt - proto&^1)
 		sum, pseudo := *f, uint32(uint16(word))+uint32(*u16(d + ip4 + packet.OffTotalLen))
-		if sum == uint16(pseudo+pseudo>>16) || uintptr(*u8(d + l4 + packet.OffTCPFlags)&eventful)&(proto&1-1) != 0 {
+		if sum == uint16(pseudo+pseudo>>16) {
 			others |= bare & -bare
 			continue
 		}
+		a := (*table.Adjacency)(at(w.hot.adjacencies + uintptr(e.Adj)*adjacencySize))
+		*u64(d) = a.MACs
+		*u32(d + 8) = a.Rest
+		if l := uint32(a.Lane); l != lane {
+			if tx != 0 {
+				w.x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-w.txList(lane)) / 8
+			}
+			lane, tx = l, w.txList(l)+uintptr(w.x.TxN[l&(port.MaxLanes-1)])*8
+		}
+		*u64(tx) = uint64(p.Mbuf)
+		tx += 8
 		patched := patch(sum, e.L4Delta)
 		if (sum == 0 || patched == 0) && proto&1 != 0 {
 			patched = -(min(sum, 1)) // UDP: no checksum stays none, and what comes out as 0 is sent as 0xffff (RFC 768)
@@ -82,17 +93,6 @@ func (w *Worker) hits(bare uint32) (others uint32) {
 		c := w.hot.counts + uintptr(e.Account)<<accountShift
 		*u64(c)++
 		*u64(c + 8) += n
-		a := (*table.Adjacency)(at(w.hot.adjacencies + uintptr(e.Adj)*adjacencySize))
-		*u64(d) = a.MACs
-		*u32(d + 8) = a.Rest
-		if l := uint32(a.Lane); l != lane {
-			if tx != 0 {
-				w.x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-w.txList(lane)) / 8
-			}
-			lane, tx = l, w.txList(l)+uintptr(w.x.TxN[l&(port.MaxLanes-1)])*8
-		}
-		*u64(tx) = uint64(p.Mbuf)
-		tx += 8
 	}
 	if tx != 0 {
 		w.x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-w.txList(lane)) / 8
@@ -113,19 +113,21 @@ var (
 	_ = [1]struct{}{}[sumAt-uintptr(packet.ProtoUDP)&^1-packet.OffUDPSum]
 )
 
-// The word of an entry that hits reads: Pseudo, State, Kind, Adj and Gen.
+// The word of an entry that hits reads: Pseudo, State, Kind, Adj and Gen. The flags of TCP are shifted to where Kind's
+// KindEvents is, which is 0 for UDP.
 const (
 	offPseudo  = unsafe.Offsetof(flow.Entry{}.Pseudo)
-	opening    = uint64(flow.Opening) << 16
+	kindShift  = 24
 	genShift   = 48
-	generation = 0xffff << genShift
+	eventShift = kindShift + 5
+	eventBits  = uint64(flow.KindEvents) << kindShift
 )
 
 var (
 	_ = [1]struct{}{}[offPseudo%8]
-	_ = [1]struct{}{}[unsafe.Offsetof(flow.Entry{}.State)-offPseudo-2]
+	_ = [1]struct{}{}[unsafe.Offsetof(flow.Entry{}.Kind)-offPseudo-kindShift/8]
 	_ = [1]struct{}{}[unsafe.Offsetof(flow.Entry{}.Gen)-offPseudo-genShift/8]
-	_ = [1]struct{}{}[unsafe.Offsetof(flow.Entry{}.A)+unsafe.Offsetof(flow.Entry{}.B)-8]
+	_ = [1]struct{}{}[eventBits-uint64(eventful)<<eventShift]
 )
 
 // patch applies a folded delta to a checksum as packet.Patch does, with fewer instructions: ~(~HC + d) of RFC 1624, equation 3,

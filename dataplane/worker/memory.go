@@ -22,8 +22,7 @@ func load(p *uint64) uint64 { return atomic.LoadUint64(p) }
 
 const (
 	packetsOff = 0
-	slotsOff   = packetsOff + packet.Burst*64
-	countsOff  = slotsOff + packet.Burst*8
+	countsOff  = packetsOff + packet.Burst*64
 	figuresOff = countsOff + 1024
 	memorySize = 4096
 )
@@ -40,7 +39,6 @@ func (w *Worker) mapMemory() error {
 	w.mem = mem
 	base := unsafe.Pointer(&mem[0])
 	w.pk = (*[packet.Burst]packet.Packet)(unsafe.Add(base, packetsOff))
-	w.slots = (*[packet.Burst]uintptr)(unsafe.Add(base, slotsOff))
 	w.counts = (*[counters]uint64)(unsafe.Add(base, countsOff))
 	w.figures = (*figures)(unsafe.Add(base, figuresOff))
 	return nil

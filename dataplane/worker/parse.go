@@ -13,7 +13,7 @@ import (
 // parse finds the flow slots of the burst's packets and has them fetched. A packet of the most common kind gets no more than
 // its key here, since a known flow needs no more (see hits): it is left bare, and whoever wants to know all calls inspect.
 func parse(w *Worker, _ *table.Set, b []packet.Packet) {
-	asm.PrefetchData(unsafe.Pointer(&w.x.Rx[0]), len(b))
+	asm.PrefetchData(unsafe.Pointer(&w.x.Rx[0]), min(len(b), fetchFirst))
 	w.open = uint32(1<<uint(len(b)) - 1)
 	w.rest = w.open
 	w.outgoing = 0
@@ -24,6 +24,10 @@ func parse(w *Worker, _ *table.Set, b []packet.Packet) {
 	}
 	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Slot), len(b), int(packetSize))
 }
+
+// fetchFirst is how many frames are fetched ahead: as many as common cores fetch at a time. The others follow by themselves
+// while these are looked at, since the loop in keys is short and its rounds do not wait for each other.
+const fetchFirst = 16
 
 // inspect describes the i-th frame of the burst and parses it in full.
 func (w *Worker) inspect(i int) {
@@ -61,8 +65,8 @@ func (w *Worker) keys(b []packet.Packet) (bare uint32) {
 		p := (*packet.Packet)(unsafe.Add(nil, at))
 		rx += 8
 		at += packetSize
-		n := *u32(m + port.OffPktLen)
-		if n != port.DataLen(m) || n-least > most || *u32(d + packet.OffEtherType)&bareIPv4Mask != bareIPv4 {
+		n := port.DataLen(m)
+		if *u16(m + port.OffNbSegs) != 1 || n-least > most || *u32(d + packet.OffEtherType)&bareIPv4Mask != bareIPv4 {
 			continue
 		}
 		mid := *u32(d + ip4 + packet.OffFrag) // fragment, TTL, protocol

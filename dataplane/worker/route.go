@@ -3,6 +3,7 @@ package worker
 import (
 	"math/bits"
 
+	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/table"
 )
@@ -31,11 +32,7 @@ func (w *Worker) route(t *table.Set, p *packet.Packet) {
 		p.End(w.hold(p, hop.Port, next))
 		return
 	}
-	// By key, not by an address kept since the flow was found: entries move when others are removed. Flows without ports come
-	// here with each packet: keys takes their first bytes for ports, and a packet must not be mistaken for theirs.
-	if e := w.flows.Find(p.Slot, p.A, p.B); e != nil && p.Class != packet.ClassOtherIP {
-		e.Adj, e.Gen = i, t.Gen
-	}
+	w.resolved(p, i, t.Gen)
 	a := t.Adjacency(i)
 	if p.L3Len > a.MTU {
 		p.End(packet.DropFrameTooLong)
@@ -49,4 +46,15 @@ func (w *Worker) route(t *table.Set, p *packet.Packet) {
 func setMACs(d uintptr, a *table.Adjacency) {
 	*u64(d) = a.MACs
 	*u32(d + 8) = a.Rest
+}
+
+// resolved notes the adjacency in p's flow, so that its packets need no route in this generation of the tables. Two kinds of
+// flows keep no generation and come here with each packet: those whose handshake is not over, since there is more to do
+// with their packets, and those of protocols without ports, since keys takes any first bytes for ports. The entry is found by
+// key, not kept since the flow was found: entries move when others are removed.
+func (w *Worker) resolved(p *packet.Packet, adjacency, gen uint16) {
+	e := w.flows.Find(p.Slot, p.A, p.B)
+	if e != nil && e.State&flow.Opening == 0 && p.Class != packet.ClassOtherIP {
+		e.Adj, e.Gen = adjacency, gen
+	}
 }

@@ -45,7 +45,6 @@ type Worker struct {
 	// What the burst loops read: scalars and addresses off the Go heap.
 	x        *port.Exchange
 	pk       *[packet.Burst]packet.Packet
-	slots    *[packet.Burst]uintptr
 	open     uint32 // packets of this burst that no stage has decided about: a bit each
 	outgoing uint32 // packets that are translated and want a next hop
 	bare     uint32 // packets of which only the key is known: see parse
@@ -71,6 +70,7 @@ type Worker struct {
 	age     age
 	figures *figures
 	mem     []byte
+	note    string
 
 	queue  port.Queue
 	opt    Options
@@ -132,7 +132,7 @@ func (w *Worker) acquire() (err error) {
 	if w.lb, err = lb.New(); err != nil {
 		return err
 	}
-	if w.flows, _, err = flow.Open(flow.Settings{Name: w.opt.FlowName, Entries: w.opt.Flows, Huge: w.opt.Huge, Populate: w.opt.Populate}); err != nil {
+	if w.flows, w.note, err = flow.Open(flow.Settings{Name: w.opt.FlowName, Entries: w.opt.Flows, Huge: w.opt.Huge, Populate: w.opt.Populate}); err != nil {
 		return fmt.Errorf("flow table of worker %d: %w", w.opt.ID, err)
 	}
 	if w.pools, err = flow.OpenPools(flow.PoolSettings{Pools: maxPools, Workers: 1}); err != nil {
@@ -146,6 +146,9 @@ func (w *Worker) acquire() (err error) {
 	w.tables.Store(w.seen)
 	return nil
 }
+
+// Note is a sentence about a wish of the options that could not be met, e.g. huge pages; empty if there is none.
+func (w *Worker) Note() string { return w.note }
 
 // Close frees what the worker holds. Neither Poll nor any other method may be called any more.
 func (w *Worker) Close() error {
