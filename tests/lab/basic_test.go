@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 // lab is the topology basic, up and configured once for all tests of this file's package.
 var lab *topology.Lab
 
+// TestMain: T=basic@TAG takes a lab of its own, beside others.
 func TestMain(m *testing.M) {
 	code, err := withLab(m)
 	if err != nil {
@@ -34,7 +36,7 @@ func withLab(m *testing.M) (code int, err error) {
 	if _, err := os.Stat(filepath.Join(bin, "sluice-mgmt")); err != nil {
 		return 1, fmt.Errorf("the programs are not built: run make build: %w", err)
 	}
-	if lab, err = topology.New("basic", bin); err != nil {
+	if lab, err = topology.New(cmp.Or(os.Getenv("T"), "basic"), bin); err != nil {
 		return 1, err
 	}
 	if err = lab.Up(); err != nil {

@@ -26,6 +26,7 @@ programs inside the lab:
   lab supervise PIDFILE PROGRAM [ARG...]
   lab udp-echo ADDRESS NAME
   lab udp-ask ADDRESS N
+  lab late-answer ADDRESS FILE
   lab load [flags] URL         see lab load -h`
 
 func main() {
@@ -66,6 +67,8 @@ func command(args []string) error {
 		return topology.Supervise(args[1:], args[0], stop)
 	case verb == "udp-echo" && len(args) == 2:
 		return udpEcho(args[0], args[1])
+	case verb == "late-answer" && len(args) == 2:
+		return lateAnswer(args[0], args[1])
 	case verb == "udp-ask" && len(args) == 2:
 		n, err := strconv.Atoi(args[1])
 		if err != nil {

@@ -33,6 +33,33 @@ func udpEcho(addr, name string) error {
 	}
 }
 
+// lateAnswer sends a file to each client after that has said all it has to say and closed its side.
+func lateAnswer(addr, file string) error {
+	l, err := net.Listen("tcp4", addr)
+	if err != nil {
+		return fmt.Errorf("late-answer: %w", err)
+	}
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return fmt.Errorf("late-answer: %w", err)
+		}
+		go func() {
+			defer conn.Close()
+			f, err := os.Open(file)
+			if err == nil {
+				defer f.Close()
+				if _, err = io.Copy(io.Discard, conn); err == nil {
+					_, err = io.Copy(conn, f)
+				}
+			}
+			if err != nil {
+				fmt.Fprintln(os.Stderr, "late-answer:", err)
+			}
+		}()
+	}
+}
+
 // udpAsk sends n datagrams, each from a socket of its own, and counts who answered; it prints JSON as load does.
 func udpAsk(addr string, n int) error {
 	res := loadResult{By: map[string]int{}, Errors: map[string]int{}}

@@ -87,7 +87,7 @@ func (l *Lab) stopAll() error {
 	for _, ns := range l.namespaces() {
 		out, _ := exec.Command("ip", "netns", "pids", ns).Output()
 		for _, f := range strings.Fields(string(out)) {
-			if pid, err := strconv.Atoi(f); err == nil {
+			if pid, err := strconv.Atoi(f); err == nil && pid != os.Getpid() {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
