@@ -132,10 +132,13 @@ func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service) (to pa
 	if port == 0 {
 		port = uint16(p.B >> 16) // as the client asked for
 	}
+	ports := proto == packet.ProtoTCP || proto == packet.ProtoUDP
+	if !ports {
+		port = 0 // whatever the service's port is: what has no ports comes back without any
+	}
 	// The tuple's B without the source port, all in memory order.
 	b := uint64(port)<<16 | uint64(proto)<<32 | packet.KeyUsed
 	server := uint64(s.IP) << 32
-	ports := proto == packet.ProtoTCP || proto == packet.ProtoUDP
 	hostPort := packet.Swap16(port)
 	if s.Flags&table.UseSourceIP != 0 {
 		if s.Flags&table.UseProxyPort == 0 || !ports {

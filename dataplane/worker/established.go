@@ -43,9 +43,9 @@ type hot struct {
 }
 
 // hits is the whole cost of most packets. It translates, counts and queues bare packets of known flows for which that is all
-// there is to do. It returns the mask of the others, untouched: without a flow, events of a connection, entries with another generation of adjacencies (among them those whose handshake is not: see route), unfinished
-// checksums. Like keys it calls nothing, and no branch
-// depends on the protocol: it would be foretold wrongly wherever TCP and UDP mix.
+// there is to do. It returns the mask of the others, untouched: without a flow, events of a connection, entries with another
+// generation of adjacencies (among them those whose handshake is not over: see resolved), unfinished checksums. Like keys it
+// calls nothing, and no branch depends on the protocol: it would be foretold wrongly wherever TCP and UDP mix.
 func (w *Worker) hits(bare uint32) (others uint32) {
 	pk, tx, lane := uintptr(unsafe.Pointer(w.pk)), uintptr(0), uint32(port.MaxLanes)
 	for ; bare != 0; bare &= bare - 1 {
@@ -62,7 +62,7 @@ func (w *Worker) hits(bare uint32) (others uint32) {
 		proto := uintptr(*u8(d + ip4 + packet.OffProto))
 		f := u16(d + l4 + sumAt - proto&^1)
 		sum, pseudo := *f, uint32(uint16(word))+uint32(*u16(d + ip4 + packet.OffTotalLen))
-		if sum == uint16(pseudo+pseudo>>16) {
+		if sum == uint16(pseudo+pseudo>>16) { // unfinished
 			others |= bare & -bare
 			continue
 		}
@@ -70,9 +70,7 @@ func (w *Worker) hits(bare uint32) (others uint32) {
 		*u64(d) = a.MACs
 		*u32(d + 8) = a.Rest
 		if l := uint32(a.Lane); l != lane {
-			if tx != 0 {
-				w.x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-w.txList(lane)) / 8
-			}
+			w.setTx(lane, tx)
 			lane, tx = l, w.txList(l)+uintptr(w.x.TxN[l&(port.MaxLanes-1)])*8
 		}
 		*u64(tx) = uint64(p.Mbuf)
@@ -94,10 +92,15 @@ func (w *Worker) hits(bare uint32) (others uint32) {
 		*u64(c)++
 		*u64(c + 8) += n
 	}
+	w.setTx(lane, tx)
+	return others
+}
+
+// setTx notes that a lane's list goes on at tx; 0 is no list's address.
+func (w *Worker) setTx(lane uint32, tx uintptr) {
 	if tx != 0 {
 		w.x.TxN[lane&(port.MaxLanes-1)] = uint32(tx-w.txList(lane)) / 8
 	}
-	return others
 }
 
 // txList is the address of the list of packets that leave by a lane.

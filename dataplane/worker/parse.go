@@ -55,7 +55,7 @@ const (
 // those of a known flow are their receiver's business, for others inspect does. The loop calls nothing and takes addresses
 // for arrays, so that nothing is spilled or checked for nil.
 func (w *Worker) keys(b []packet.Packet) (bare uint32) {
-	const least = l4 + packet.TCPLen
+	const least, shortest = l4 + packet.TCPLen, packet.IPv4Len + packet.UDPLen
 	index, mac, most := &w.flows.Index, w.mac<<16, w.mtu+ip4-least
 	rx, at := uintptr(unsafe.Pointer(&w.x.Rx)), uintptr(unsafe.Pointer(w.pk))
 	// One shift too many makes 0, which is where a full burst ends.
@@ -71,7 +71,7 @@ func (w *Worker) keys(b []packet.Packet) (bare uint32) {
 		}
 		mid := *u32(d + ip4 + packet.OffFrag) // fragment, TTL, protocol
 		if mid&fragmentMask != 0 || mid&ttlMask == 0 || *u64(d)<<16 != mac ||
-			uint32(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen))) > n-ip4 {
+			uint32(packet.Swap16(*u16(d + ip4 + packet.OffTotalLen)))-shortest > n-ip4-shortest {
 			continue
 		}
 		p.Mbuf, p.Data = m, d

@@ -87,6 +87,9 @@ type published struct {
 	ticket uint64
 }
 
+// leastMTU is what every IPv4 link carries (RFC 791).
+const leastMTU = 68
+
 // New returns a worker that forwards nothing until tables are published.
 func New(o Options) (*Worker, error) {
 	if o.Queue == nil {
@@ -101,17 +104,18 @@ func New(o Options) (*Worker, error) {
 	if o.Hz == 0 {
 		o.Hz = asm.CyclesPerSecond(20 * time.Millisecond)
 	}
-	w := &Worker{opt: o, queue: o.Queue}
+	w := &Worker{opt: o, queue: o.Queue, mtu: 1<<16 - 1}
+	for i := range o.Ports {
+		w.macs[i] = packet.MAC(o.Ports[i].MAC)
+		if n := o.Ports[i].MTU; n != 0 && n < leastMTU {
+			return nil, fmt.Errorf("port %s has an MTU of %d bytes: IPv4 needs %d at least", o.Ports[i].Name, n, leastMTU)
+		} else if n != 0 {
+			w.mtu = min(w.mtu, uint32(n))
+		}
+	}
 	if err := w.acquire(); err != nil {
 		w.Close()
 		return nil, err
-	}
-	w.mtu = 1<<16 - 1
-	for i := range o.Ports {
-		w.macs[i] = packet.MAC(o.Ports[i].MAC)
-		if o.Ports[i].MTU != 0 {
-			w.mtu = min(w.mtu, uint32(o.Ports[i].MTU))
-		}
 	}
 	w.clock.start(o.Cycles(), o.Hz)
 	w.age.slots = w.flows.Slots()
@@ -281,9 +285,10 @@ func (w *Worker) tick(c uint64) {
 }
 
 // Idle behaviour: after this many turns without a packet the worker blocks until a port has one, at most so many milliseconds,
-// since ageing goes on.
+// since ageing goes on. A sleep that ended without a packet needs no such patience, only the turns that ageing is due.
 const (
 	idleTurns = 64
+	wokeTurns = 2
 	waitMs    = 100
 )
 
@@ -294,8 +299,8 @@ func (w *Worker) Run(stop *atomic.Bool) {
 			w.idle = 0
 			continue
 		}
-		if w.idle++; w.idle >= idleTurns && !w.opt.Busy {
-			w.idle = 0
+		if w.idle++; w.idle >= idleTurns && !w.opt.Busy && (w.age.debt == 0 || w.idle >= 2*idleTurns) {
+			w.idle = idleTurns - wokeTurns
 			w.figures.sleeps++
 			w.queue.Wait(waitMs)
 		}
