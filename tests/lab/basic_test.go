@@ -45,6 +45,9 @@ func withLab(m *testing.M) (code int, err error) {
 	defer func() {
 		if os.Getenv("KEEP") == "" {
 			err = errors.Join(err, lab.Down())
+			if left := lab.Left(); left != "" {
+				err = errors.Join(err, fmt.Errorf("taken down, but still there: %s", left))
+			}
 		}
 	}()
 	if _, err = lab.Basic().Script(topology.BasicScript() + "save ns config\n"); err != nil {

@@ -64,6 +64,16 @@ func (l *Lab) Down() error {
 	return errors.Join(err, os.RemoveAll(l.Dir))
 }
 
+// Left says what of the lab is still there after Down: namespaces, or files of DPDK and huge pages; "" is nothing.
+func (l *Lab) Left() string {
+	left := l.namespaces()
+	for _, pattern := range []string{"/dev/hugepages/" + prefix + l.Name + "-*", "/var/run/dpdk/" + prefix + l.Name + "-*/*", l.Dir} {
+		files, _ := filepath.Glob(pattern)
+		left = append(left, files...)
+	}
+	return strings.Join(left, " ")
+}
+
 // Eventually calls probe until it gives nil, for at most the time given; then it returns the last error.
 func Eventually(most time.Duration, probe func() error) error {
 	deadline := time.Now().Add(most)
