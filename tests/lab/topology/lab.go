@@ -61,13 +61,17 @@ func (l *Lab) Down() error {
 	for _, ns := range l.namespaces() {
 		err = errors.Join(err, run("ip", "netns", "del", ns))
 	}
-	return errors.Join(err, os.RemoveAll(l.Dir))
+	runtime, _ := filepath.Glob("/var/run/dpdk/" + prefix + l.Name + "-*") // of DPDK, which leaves it
+	for _, dir := range append(runtime, l.Dir) {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
 }
 
 // Left says what of the lab is still there after Down: namespaces, or files of DPDK and huge pages; "" is nothing.
 func (l *Lab) Left() string {
 	left := l.namespaces()
-	for _, pattern := range []string{"/dev/hugepages/" + prefix + l.Name + "-*", "/var/run/dpdk/" + prefix + l.Name + "-*/*", l.Dir} {
+	for _, pattern := range []string{"/dev/hugepages/" + prefix + l.Name + "-*", "/var/run/dpdk/" + prefix + l.Name + "-*", l.Dir} {
 		files, _ := filepath.Glob(pattern)
 		left = append(left, files...)
 	}
