@@ -36,6 +36,10 @@ func parseCareful(p *Packet, x *Index) {
 	}
 }
 
+// cutFrame is the length from which on a frame that lacks bytes has been cut by the port: a buffer holds an MTU of 1960 bytes,
+// and the wire cuts nothing.
+const cutFrame = 1960
+
 func (p *Packet) malformed(r Reason) {
 	p.Class, p.Reason = ClassMalformed, r
 }
@@ -62,6 +66,9 @@ func parseIPv4(p *Packet, x *Index) {
 	switch {
 	case load8(h)>>4 != 4 || ihl < IPv4Len || total < ihl:
 		p.malformed(DropBadIPHeader)
+		return
+	case total > int(p.Frame)-l3 && int(p.Frame) >= cutFrame:
+		p.malformed(DropOversized)
 		return
 	case total > int(p.Frame)-l3 || have < l3+ihl:
 		p.malformed(DropTruncated)

@@ -39,6 +39,9 @@ func reference(b []byte, frame int) (class Class, why Reason, l3, l4 int) {
 	if h[0]>>4 != 4 || ihl < 20 || total < ihl {
 		return ClassMalformed, DropBadIPHeader, l3, 0
 	}
+	if total+l3 > frame && frame >= 1960 {
+		return ClassMalformed, DropOversized, l3, 0
+	}
 	if total+l3 > frame || ihl > len(h) {
 		return ClassMalformed, DropTruncated, l3, 0
 	}

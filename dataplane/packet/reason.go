@@ -25,6 +25,7 @@ const (
 	HeldNeighbor
 
 	DropTruncated
+	DropOversized
 	DropBadIPHeader
 	DropBadIPChecksum
 	DropBadL4Header
@@ -80,6 +81,7 @@ var reasonTexts = [Reasons]reasonText{
 	HeldNeighbor: {"held-neighbor", "Packets kept for a moment until the MAC address of their next hop is known."},
 
 	DropTruncated:          {"drop-truncated", "Frames too short for the headers that they announce."},
+	DropOversized:          {"drop-oversized", "Frames longer than a packet buffer, merged by a network card or never split by their sender: switch off gro and lro at the port, or tso and gso at a sender on the same machine (ethtool -K)."},
 	DropBadIPHeader:        {"drop-bad-ip-header", "IPv4 packets whose version, header length or total length cannot be true."},
 	DropBadIPChecksum:      {"drop-bad-ip-checksum", "IPv4 packets whose header checksum is wrong."},
 	DropBadL4Header:        {"drop-bad-l4-header", "TCP or UDP packets whose header or length field does not fit the packet."},

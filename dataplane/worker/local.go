@@ -84,6 +84,9 @@ func (w *Worker) forKernel(t *table.Set, p *packet.Packet) packet.Reason {
 	return w.punt(packet.PuntLocal)
 }
 
+// macBits are those of the destination in an adjacency's MACs.
+const macBits = 1<<48 - 1
+
 // arp answers requests for virtual addresses. The kernel gets the rest: it asks and answers for its own addresses and learns
 // neighbors from what it hears.
 func (w *Worker) arp(t *table.Set, p *packet.Packet) packet.Reason {
@@ -95,8 +98,14 @@ func (w *Worker) arp(t *table.Set, p *packet.Packet) packet.Reason {
 	if own&table.OwnKind != table.OwnVIP {
 		return w.punt(packet.PuntARP)
 	}
-	if sender, _ := packet.ARPSender(p); sender == target {
+	sender, mac := packet.ARPSender(p)
+	if sender == target {
 		// An announcement of our own address by somebody else: there is nothing to answer (RFC 5227 section 2.4 (a)).
+		return w.punt(packet.PuntARP)
+	}
+	if i, known := t.Neighbor(uint16(p.In>>1), sender); known && t.Adjacency(i).MACs&macBits != mac {
+		// A neighbor has another MAC address than it had. The kernel learns that from what the neighbor asks; if nobody told it,
+		// packets would go to the old one until it asks by itself. The neighbor asks again.
 		return w.punt(packet.PuntARP)
 	}
 	if own&table.OwnARP == 0 {

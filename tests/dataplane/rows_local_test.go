@@ -9,6 +9,9 @@ func whoHas(target ip4) []byte {
 	return packet.Frame{Dst: broadcast, Src: clientMAC}.ARP(packet.ARPRequestOp, clientMAC, client, mac{}, target)
 }
 
+// stranger is on the servers' network, but no neighbor yet.
+var stranger = ip4{10, 2, 0, 77}
+
 func ping(dst ip4) packet.Frame {
 	return packet.Frame{Dst: mac1, Src: clientMAC, SrcIP: client, DstIP: dst, Proto: packet.ProtoICMP, ICMPType: packet.ICMPEcho,
 		Payload: []byte("\x12\x34\x00\x01 a ping of some odd bytes")}
@@ -58,8 +61,8 @@ var localRows = []row{
 			out: []on{{nic1, packet.Frame{Dst: clientMAC, Src: mac1}.ARP(packet.ARPReplyOp, mac1, vip, clientMAC, client)}},
 		}, {
 			// On a tagged network, on the other port.
-			in:  []on{{nic2, packet.Frame{Dst: broadcast, Src: otherMAC, Tags: []uint16{9}}.ARP(packet.ARPRequestOp, otherMAC, server3, mac{}, vip)}},
-			out: []on{{nic2, packet.Frame{Dst: otherMAC, Src: mac2, Tags: []uint16{9}}.ARP(packet.ARPReplyOp, mac2, vip, otherMAC, server3)}},
+			in:  []on{{nic2, packet.Frame{Dst: broadcast, Src: otherMAC, Tags: []uint16{9}}.ARP(packet.ARPRequestOp, otherMAC, stranger, mac{}, vip)}},
+			out: []on{{nic2, packet.Frame{Dst: otherMAC, Src: mac2, Tags: []uint16{9}}.ARP(packet.ARPReplyOp, mac2, vip, otherMAC, stranger)}},
 		}},
 		counters: map[string]uint64{"reply-arp": 2},
 	},
