@@ -21,6 +21,7 @@ import (
 type fakePorts struct {
 	up       atomic.Bool
 	replaced atomic.Bool
+	mtu      atomic.Int64 // 0: 1500
 	fail     error
 }
 
@@ -32,7 +33,11 @@ func (f *fakePorts) Link(int) (port.Link, error) {
 	if f.replaced.Load() {
 		return port.Link{}, port.ErrReplaced
 	}
-	return port.Link{Up: f.up.Load(), MTU: 1500, MAC: portMAC}, nil
+	mtu := 1500
+	if n := f.mtu.Load(); n != 0 {
+		mtu = int(n)
+	}
+	return port.Link{Up: f.up.Load(), MTU: mtu, MAC: portMAC}, nil
 }
 
 func (f *fakePorts) TwinLink(int) (port.Link, error) { return port.Link{Up: true}, nil }

@@ -66,6 +66,41 @@ func TestLinksAreWatched(t *testing.T) {
 	}
 }
 
+func TestAnotherMTUEndsTheWatch(t *testing.T) {
+	var out logBuffer
+	ports := &fakePorts{}
+	ports.up.Store(true)
+	ended := make(chan error, 1)
+	go func() { ended <- watchLinks(t.Context(), ports, slog.New(slog.NewTextHandler(&out, nil))) }()
+	time.Sleep(linkPause / 2)
+	ports.mtu.Store(1400)
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "1500 bytes and is 1400") {
+			t.Errorf("another MTU ends the watch with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("another MTU is not noticed within 10 s")
+	}
+}
+
+func TestDevicesAreClaimedOnce(t *testing.T) {
+	devices := []port.Device{{Name: "1/1", Device: "lo", Twin: "no-such-tap"}}
+	release, err := claimDevices(t.Context(), devices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := claimDevices(t.Context(), devices); err == nil || !strings.Contains(err.Error(), "device lo of port 1/1") {
+		t.Errorf("a device that is claimed is given again: %v", err)
+	}
+	release()
+	if release, err = claimDevices(t.Context(), devices); err != nil {
+		t.Errorf("a device that was released is refused: %v", err)
+	} else {
+		release()
+	}
+}
+
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {

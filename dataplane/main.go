@@ -68,6 +68,11 @@ func run(ctx context.Context, path string, log *slog.Logger) error {
 	if err := waitForDevices(ctx, devices, log); err != nil {
 		return err
 	}
+	release, err := claimDevices(ctx, devices)
+	if err != nil {
+		return err
+	}
+	defer release()
 	eal := s.eal()
 	if err := port.StartEAL(eal); err != nil {
 		return err

@@ -4,10 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
+	"math/bits"
 	"strings"
 
 	"github.com/spf13/viper"
+	"golang.org/x/sys/unix"
 
+	"sluice/dataplane/flow"
 	"sluice/dataplane/port"
 )
 
@@ -72,7 +76,9 @@ func readSettings(path string) (*settings, error) {
 
 // oneLine joins the lines of a decoder's error.
 func oneLine(err error) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "* ", "")), " ")
+	s := strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "* ", "")), " ")
+	s = strings.TrimPrefix(s, "decoding failed due to the following error(s): ")
+	return strings.Replace(s, "'' has invalid keys: ", "there are no settings with these names, which the README lists: ", 1)
 }
 
 func (s *settings) check() error {
@@ -83,12 +89,13 @@ func (s *settings) check() error {
 		return fmt.Errorf("`socket` is longer than a Unix socket's path may be: %d bytes, at most %d", len(s.Socket), maxSockPath)
 	case s.Lcore < 0:
 		return fmt.Errorf("`lcore` is %d: it is the number of a CPU, from 0", s.Lcore)
-	case s.Flows < minFlows || s.Flows > maxFlows:
-		return fmt.Errorf("`flows` is %d: between %d and %d entries can be held", s.Flows, minFlows, maxFlows)
 	case len(s.Ports) == 0:
 		return errors.New("`ports` is empty: name at least one, e.g. {name: 1/1, device: eth1, twin: tw0}")
 	case len(s.Ports) > port.MaxLanes/2:
 		return fmt.Errorf("`ports` has %d entries: a worker serves %d at most", len(s.Ports), port.MaxLanes/2)
+	}
+	if err := checkFlows(s.Flows, machineBytes()); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for i, p := range s.Ports {
@@ -109,6 +116,27 @@ func (s *settings) check() error {
 		}
 	}
 	return nil
+}
+
+// checkFlows refuses a flow table that could not become full on a machine that has so many bytes of memory. The table has a
+// power of two of slots, of which at most 3/4 are in use.
+func checkFlows(n int, has uint64) error {
+	if n < minFlows || n > maxFlows {
+		return fmt.Errorf("`flows` is %d: between %d and %d entries can be held", n, minFlows, maxFlows)
+	}
+	if size := uint64(flow.EntrySize) << bits.Len64(uint64(n)*4/3); size > has {
+		return fmt.Errorf("`flows` is %d: so many entries take %d MiB, more memory than this machine has (%d MiB): set it lower", n, size>>20, has>>20)
+	}
+	return nil
+}
+
+// machineBytes is the machine's memory; no bound if the kernel does not tell.
+func machineBytes() uint64 {
+	var m unix.Sysinfo_t
+	if unix.Sysinfo(&m) != nil {
+		return math.MaxUint64
+	}
+	return uint64(m.Totalram) * uint64(m.Unit)
 }
 
 // devices are the ports in the form of package port.
