@@ -56,6 +56,8 @@ type openPort struct {
 	ifindex int
 	port    ethdev.Port
 	started bool
+	fds     []int  // of its queues, for the kernel's own counters
+	missed  uint64 // packets that the kernel has dropped for want of room
 }
 
 // Open opens the devices with one queue for each worker, that is for each of DPDK's CPUs. DPDK must have been started
@@ -99,6 +101,7 @@ func (p *Ports) open(i int, d Device, workers int) error {
 	if nic.MTU > maxMTU {
 		return fmt.Errorf("device %s has an MTU of %d bytes and %d are the most: `ip link set %s mtu 1500`", d.Device, nic.MTU, maxMTU, d.Device)
 	}
+	splitPackets(d.Device)
 	args := fmt.Sprintf("iface=%s,blocksz=65536,framesz=2048,framecnt=2048,qdisc_bypass=1", d.Device)
 	if workers > 1 {
 		args += ",qpairs=" + strconv.Itoa(workers)
@@ -176,14 +179,19 @@ func startPort(port ethdev.Port, pool *mempool.Mempool, queues int) error {
 // lanes lists a worker's lanes with their descriptors.
 func (p *Ports) lanes(worker, workers int) []lane {
 	var ls []lane
-	for i, o := range p.opened {
+	for i := range p.opened {
+		o := &p.opened[i]
 		find := tapDescriptors
 		if i%2 == 0 {
 			find = packetDescriptors
 		}
 		fd := -1
 		// A tap has one descriptor more, the first one, which keeps it attached and gets no packets.
-		if fds := find(o); len(fds) >= workers {
+		fds := find(*o)
+		if i%2 == 0 {
+			o.fds = fds
+		}
+		if len(fds) >= workers {
 			fd = fds[len(fds)-workers+worker]
 		}
 		ls = append(ls, lane{port: o.port, fd: fd})
@@ -250,16 +258,29 @@ func readLink(o openPort) (Link, error) {
 	return l, nil
 }
 
-// Counters reads what DPDK has counted at port i's NIC and twin.
+// Counters reads what DPDK has counted at port i's NIC and twin, and what the kernel could not hand over for want of room,
+// which DPDK's af_packet driver does not ask for. One goroutine calls it at a time.
 func (p *Ports) Counters(i int) (nic, twin ethdev.GoStats, err error) {
 	var s ethdev.Stats
 	if err = p.opened[NICLane(i)].port.StatsGet(&s); err != nil {
 		return
 	}
 	nic = *s.Cast()
+	nic.Imissed += p.opened[NICLane(i)].lost()
 	if err = p.opened[TwinLane(i)].port.StatsGet(&s); err != nil {
 		return
 	}
 	twin = *s.Cast()
 	return
+}
+
+// lost is how many packets the kernel has dropped because the worker was slower than the device. The kernel forgets them when
+// they are read.
+func (o *openPort) lost() uint64 {
+	for _, fd := range o.fds {
+		if s, err := unix.GetsockoptTpacketStats(fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
+			o.missed += uint64(s.Drops)
+		}
+	}
+	return o.missed
 }
