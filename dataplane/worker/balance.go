@@ -37,9 +37,14 @@ const maxPools = 1 << 14
 
 // balance returns why p ends here, or NoReason if it goes on to route.
 func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
-	// A packet of the same burst may have opened the flow.
+	// A packet of the same burst may have opened the flow, and another one closed it again.
 	if e := w.flows.Find(p.Slot, p.A, p.B); e != nil {
-		return w.join(t, p, e)
+		if p.Flags&packet.FlagLowTTL != 0 {
+			return packet.DropTTLExpired
+		}
+		if p.Proto() != packet.ProtoTCP || w.tcp(t, p, e) {
+			return w.first(p, e, packet.ForwardFlow)
+		}
 	}
 	v := t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto())
 	if v == nil {
@@ -54,6 +59,9 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if p.Proto() == packet.ProtoTCP && p.TCPFlags&(packet.SYN|packet.ACK|packet.RST|packet.FIN) != packet.SYN {
 		return packet.DropNoFlow
 	}
+	if !w.complete(p) {
+		return p.Reason
+	}
 	id := w.lb.Pick(t, v)
 	if id == 0 {
 		return packet.DropNoServiceUp
@@ -64,17 +72,6 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	}
 	w.opened(e)
 	return w.first(p, e, packet.ForwardNewFlow)
-}
-
-// join treats p as a packet of a flow that an earlier packet of its burst opened.
-func (w *Worker) join(t *table.Set, p *packet.Packet, e *flow.Entry) packet.Reason {
-	if p.Flags&packet.FlagLowTTL != 0 {
-		return packet.DropTTLExpired
-	}
-	if p.Proto() == packet.ProtoTCP && !w.tcp(t, p, e) {
-		return packet.DropNoFlow // it would replace a flow of its own burst: the client repeats its SYN
-	}
-	return w.first(p, e, packet.ForwardFlow)
 }
 
 // first translates a packet and leaves it to route.

@@ -197,17 +197,14 @@ func (w *Worker) tcp(t *table.Set, p *packet.Packet, e *flow.Entry) bool {
 // translate rewrites a packet of e and completes its checksum first if the sender left that to its network card. If that
 // cannot be done it drops the packet and reports false.
 func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
+	if !w.complete(p) {
+		return false
+	}
 	h := p.Data + uintptr(p.L3)
 	switch p.Proto() {
 	case packet.ProtoTCP:
-		if !w.complete(p, *u16(h + packet.IPv4Len + packet.OffTCPSum)) {
-			return false
-		}
 		e.TCP(h)
 	case packet.ProtoUDP:
-		if !w.complete(p, *u16(h + packet.IPv4Len + packet.OffUDPSum)) {
-			return false
-		}
 		e.UDP(h)
 	default:
 		e.IP(h)
@@ -215,9 +212,18 @@ func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
 	return true
 }
 
-// complete finishes a checksum if need be; false if that cannot be done.
-func (w *Worker) complete(p *packet.Packet, sum uint16) bool {
-	if !packet.Partial(sum, packet.PseudoSum(p.A, p.Proto()), p.L4Len()) {
+// complete finishes the checksum of a TCP or UDP packet if need be; false, with p dropped, if that cannot be done.
+func (w *Worker) complete(p *packet.Packet) bool {
+	sum := p.Data + uintptr(p.L4)
+	switch p.Proto() {
+	case packet.ProtoTCP:
+		sum += packet.OffTCPSum
+	case packet.ProtoUDP:
+		sum += packet.OffUDPSum
+	default:
+		return true
+	}
+	if !packet.Partial(*u16(sum), packet.PseudoSum(p.A, p.Proto()), p.L4Len()) {
 		return true
 	}
 	if !packet.Complete(p) {

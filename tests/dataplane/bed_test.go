@@ -258,6 +258,7 @@ const (
 	q1 = uint16(iota + 1)
 	q2
 	q3
+	q4
 	lastSymbol
 )
 

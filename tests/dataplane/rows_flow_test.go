@@ -109,6 +109,38 @@ var balanceRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 2},
 	},
 	{
+		name: "a connection that ends and begins anew within one burst",
+		steps: steps(handshake(5001, webPort, q1),
+			step{
+				in:  []on{{nic1, ask(5001, webPort, rst)}, {nic1, ask(5001, webPort, syn)}},
+				out: []on{{nic2, asked(server1, q1, 8001, rst)}, {nic2, asked(server2, q2, 8002, syn)}},
+			},
+			step{
+				in: []on{{nic1, ask(5002, webPort, syn)}, {nic1, ask(5002, webPort, rst)}, {nic1, ask(5002, webPort, syn)}},
+				out: []on{{nic2, asked(server3, q3, 8003, syn)}, {nic2, asked(server3, q3, 8003, rst)},
+					{nic2, asked(server1, q4, 8001, syn)}},
+			}),
+		counters: map[string]uint64{"forward-new-flow": 4, "forward-flow": 4},
+	},
+	{
+		name: "a new connection does not inherit the next hop of the old one's last packets",
+		steps: steps(handshake(5001, webPort, q1),
+			step{
+				do: func(b *bed) { // another generation: the next packets look for their next hop
+					t := tables()
+					t.FIB.Version, t.FIB.Routes = 2, append(t.FIB.Routes, api.Route{Prefix: netip.MustParsePrefix("10.9.0.0/16")})
+					b.apply(&api.Tables{FIB: t.FIB})
+				},
+				in: []on{{nic1, ask(5001, webPort, ack)}, {nic1, ask(5001, webPort, rst)}, {nic1, ask(5001, webPort, syn)}},
+				out: []on{{nic2, asked(server1, q1, 8001, ack)}, {nic2, asked(server1, q1, 8001, rst)},
+					{nic2, asked(server2, q2, 8002, syn)}},
+			},
+			step{in: []on{{nic2, answer(server2, 8002, q2, synack)}}, out: []on{{nic1, answered(webPort, 5001, synack)}}},
+			step{in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic2, asked(server2, q2, 8002, ack)}}},
+			step{in: []on{{nic1, ask(5001, webPort, psh)}}, out: []on{{nic2, asked(server2, q2, 8002, psh)}}}),
+		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 7},
+	},
+	{
 		name: "a SYN that its server never answered goes elsewhere once the server is down",
 		steps: []step{
 			open(5001, webPort, server1, q1, 8001),

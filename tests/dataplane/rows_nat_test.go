@@ -1,6 +1,9 @@
 package dataplane
 
-import "sluice/dataplane/packet"
+import (
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port"
+)
 
 const (
 	syn    = packet.SYN
@@ -141,6 +144,21 @@ var natRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 2, "checksum-completed": 4},
 	},
 	{
+		name:   "a packet in two segments is translated, but its unfinished checksum cannot be completed",
+		memory: true,
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{
+				do:  func(b *bed) { segments(b, data(ask(5001, webPort, psh))) },
+				out: []on{{nic2, data(asked(server1, q1, 8001, psh))}},
+			},
+			{do: func(b *bed) { segments(b, partial(data(ask(5001, webPort, psh)))) }},
+			{do: func(b *bed) { segments(b, partial(data(ask(5002, webPort, syn)))) }},
+			flowsAre(2),
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 1, "drop-partial-checksum": 2},
+	},
+	{
 		name: "Ethernet padding and trailers stay, the checksum covers the packet alone",
 		steps: []step{
 			{
@@ -154,6 +172,14 @@ var natRows = []row{
 		},
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 1, "checksum-completed": 1},
 	},
+}
+
+// segments lets a frame in, in two pieces.
+func segments(b *bed, f packet.Frame) {
+	frame := b.bytes(f)
+	if err := b.q.(*port.Memory).InjectSegments(nic1, frame[:60], frame[60:]); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // trailer puts bytes behind the packet that are no part of it.
