@@ -13,6 +13,7 @@ const (
 	ForwardFromKernel
 	ReplyARP
 	ReplyICMPEcho
+	ReplyFragNeeded
 
 	PuntARP
 	PuntIPv6
@@ -69,6 +70,7 @@ var reasonTexts = [Reasons]reasonText{
 	ForwardFromKernel: {"forward-from-kernel", "Packets that this appliance's own kernel sent, passed to the network."},
 	ReplyARP:          {"reply-arp", "ARP requests for virtual addresses, answered."},
 	ReplyICMPEcho:     {"reply-icmp-echo", "Pings to virtual addresses, answered."},
+	ReplyFragNeeded:   {"reply-frag-needed", "Packets longer than the outgoing port's MTU, answered with the size that fits (ICMP fragmentation needed)."},
 
 	PuntARP:      {"punt-arp", "ARP packets given to the kernel."},
 	PuntIPv6:     {"punt-ipv6", "IPv6 packets given to the kernel."},
@@ -107,7 +109,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropNeighborUnresolved: {"drop-neighbor-unresolved", "Packets whose next hop did not answer ARP in time."},
 	DropHoldFull:           {"drop-hold-full", "Packets for which no place was left while the MAC address of their next hop was being asked for."},
 	DropPuntLimit:          {"drop-punt-limit", "Packets for the kernel beyond the rate that protects it."},
-	DropFrameTooLong:       {"drop-frame-too-long", "Packets longer than the outgoing port's MTU."},
+	DropFrameTooLong:       {"drop-frame-too-long", "Packets longer than the outgoing port's MTU whose sender could not be told: they allow fragmentation, which is not done here, or were too many."},
 	DropTxFull:             {"drop-tx-full", "Packets that the outgoing port did not take."},
 }
 

@@ -32,7 +32,7 @@ type held struct {
 // hold keeps a packet until its neighbor is known, and returns the reason that it is counted under.
 func (w *Worker) hold(p *packet.Packet, out uint16, ip uint32) packet.Reason {
 	if mtu := w.opt.Ports[out].MTU; mtu != 0 && p.L3Len > mtu {
-		return packet.DropFrameTooLong
+		return w.tooLong(p, mtu)
 	}
 	free := -1
 	for i := range w.held.list {

@@ -16,11 +16,13 @@ var puntRates = [packet.Reasons]uint32{
 	packet.PuntLocal:    50000, // SSH, BGP, probes and their answers: real work of this appliance
 	packet.PuntFragment: 1000,
 	packet.PuntOptions:  200,
+
+	packet.ReplyFragNeeded: 1000, // not for the kernel, but nothing that an attacker should have for free
 }
 
 // refill gives each bucket what ticks have earned.
 func (l *policer) refill(ticks uint32) {
-	for r := packet.PuntARP; r <= packet.PuntOptions; r++ {
+	for r := packet.ReplyFragNeeded; r <= packet.PuntOptions; r++ {
 		rate := puntRates[r]
 		l.tokens[r] = uint32(min(uint64(l.tokens[r])+uint64(rate)*uint64(ticks)/10, uint64(rate)))
 	}

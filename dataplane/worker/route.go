@@ -35,7 +35,7 @@ func (w *Worker) route(t *table.Set, p *packet.Packet) {
 	w.resolved(p, dst, i, t.Gen)
 	a := t.Adjacency(i)
 	if p.L3Len > a.MTU {
-		p.End(packet.DropFrameTooLong)
+		p.End(w.tooLong(p, a.MTU))
 		return
 	}
 	setMACs(p.Data, a)

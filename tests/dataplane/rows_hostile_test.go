@@ -31,6 +31,19 @@ func cut(n int) []byte {
 	return f.Bytes()[:n]
 }
 
+// big has more bytes than the MTU of any port, and may not be fragmented.
+func big(f packet.Frame) packet.Frame {
+	f.Frag, f.ID, f.Payload = 0x4000, 77, make([]byte, 1461)
+	return f
+}
+
+// fragNeeded is the answer that 1500 bytes are the most; about is the frame as its sender sent it.
+func fragNeeded(about packet.Frame) packet.Frame {
+	_, l3 := packet.Ether(about.Bytes()).Split()
+	return packet.Frame{Dst: about.Src, Src: about.Dst, Tags: about.Tags, SrcIP: about.DstIP, DstIP: about.SrcIP, Proto: packet.ProtoICMP,
+		ICMPType: packet.ICMPUnreachable, ICMPCode: 4, Payload: append([]byte{0, 0, 1500 >> 8, 1500 & 0xff}, l3[:28]...)}
+}
+
 // hostileRows: what came up when the dataplane was attacked on real wires.
 var hostileRows = []row{
 	{
@@ -56,6 +69,19 @@ var hostileRows = []row{
 			},
 		},
 		counters: map[string]uint64{"punt-arp": 1, "reply-arp": 1},
+	},
+	{
+		name: "path MTU: the sender of what is too long is told the size that fits, as if nobody had translated",
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{in: []on{{nic1, big(ask(5001, webPort, ack))}}, out: []on{{nic1, fragNeeded(big(ask(5001, webPort, ack)))}}},
+			{in: []on{{nic2, big(answer(server1, 8001, q1, ack))}}, out: []on{{nic2, lazy(func(b *bed) packet.Frame {
+				return fragNeeded(b.resolve(big(answer(server1, 8001, q1, ack))))
+			})}}},
+			{in: []on{{nic1, tagged(big(ask(5001, webPort, ack)))}}, out: []on{{nic1, fragNeeded(tagged(big(ask(5001, webPort, ack))))}}},
+			drops(on{nic1, with(big(ask(5001, webPort, ack)), func(f *packet.Frame) { f.Frag = 0 })}),
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "reply-frag-needed": 3, "drop-frame-too-long": 1},
 	},
 	{
 		name:     "merged frames, which the port has cut, have a name of their own",
