@@ -10,6 +10,7 @@ const (
 	heldNeighbors = 64 // neighbors that packets wait for at once
 	heldPackets   = 3  // packets that wait for one neighbor
 	heldTicks     = 10 // how long they wait: 1 s
+	askedBits     = 10 // of the hash of addresses that there is no place for
 )
 
 // waiting is the packets that wait for one neighbor.
@@ -27,6 +28,7 @@ type held struct {
 	used    int  // neighbors that are waited for
 	pending bool // tables or the time have changed: look through all
 	list    [heldNeighbors]waiting
+	asked   [1 << askedBits]uint32 // by hash of an address without a place: the tick after it was asked for
 }
 
 // hold keeps a packet until its neighbor is known, and returns the reason that it is counted under.
@@ -53,6 +55,7 @@ func (w *Worker) hold(p *packet.Packet, out uint16, ip uint32) packet.Reason {
 		}
 	}
 	if free < 0 {
+		w.held.ask(w, out, ip)
 		return packet.DropHoldFull
 	}
 	h := &w.held.list[free]
@@ -60,6 +63,18 @@ func (w *Worker) hold(p *packet.Packet, out uint16, ip uint32) packet.Reason {
 	h.mbufs[0] = p.Mbuf
 	w.held.used++
 	return packet.HeldNeighbor
+}
+
+// ask has a neighbor looked for though none of its packets can be kept, so that whoever fills the places with addresses that
+// nobody has does not shut out those that somebody has. Each is asked for once a second; two of one hash share that.
+func (h *held) ask(w *Worker, out uint16, ip uint32) {
+	last := &h.asked[((ip+uint32(out))*0x9e3779b1)>>(32-askedBits)]
+	if *last != 0 && w.now-(*last-1) < heldTicks {
+		return
+	}
+	if w.wanted(out, ip) {
+		*last = w.now + 1
+	}
 }
 
 // release sends on what is no longer waiting and drops what has waited too long. What does not fit this turn goes on

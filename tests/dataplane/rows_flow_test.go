@@ -256,7 +256,7 @@ var neighborRows = []row{
 		counters: map[string]uint64{"held-neighbor": 4, "drop-hold-full": 2, "drop-neighbor-unresolved": 4},
 	},
 	{
-		name: "64 neighbors are waited for, no more",
+		name: "64 neighbors are waited for, no more, but the next one is asked for too, once a second",
 		steps: []step{
 			{do: func(b *bed) {
 				t := tables()
@@ -272,9 +272,10 @@ var neighborRows = []row{
 				for i := range 65 {
 					b.q.Inject(nic1, ask(uint16(5000+i), webPort, syn).Bytes())
 				}
+				b.q.Inject(nic1, ask(5064, webPort, syn).Bytes())
 			}},
 			{do: func(b *bed) {
-				for i := range 64 {
+				for i := range 65 {
 					if e, ok := b.w.NextEvent(); !ok || e.IP != addr(ip4{10, 2, 1, byte(i)}) {
 						b.t.Fatalf("event %d is %+v", i, e)
 					}
@@ -282,7 +283,7 @@ var neighborRows = []row{
 				wants()(b)
 			}},
 		},
-		counters: map[string]uint64{"held-neighbor": 64, "drop-hold-full": 1},
+		counters: map[string]uint64{"held-neighbor": 64, "drop-hold-full": 2},
 	},
 	{
 		name: "a neighbor's new MAC is used at once, a neighbor that is gone is asked for",
