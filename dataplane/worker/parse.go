@@ -49,7 +49,7 @@ const (
 )
 
 // keys writes where the frame lies, the key and the slot of untagged IPv4 packets without fragments and options, to this port's
-// MAC, no longer than any port's MTU allows, in one segment that holds the IP packet and at least 20 bytes behind its header;
+// MAC, no longer than any port's MTU allows, whose first segment holds the IP packet and at least 20 bytes behind its header;
 // it returns their mask. It takes every protocol for one that has ports: what comes out for another is no flow's key, for
 // those flows are never of a generation that hits accepts (see route). Nor does it look at lengths that TCP or UDP give:
 // those of a known flow are their receiver's business, for others inspect does. The loop calls nothing and takes addresses
@@ -66,7 +66,7 @@ func (w *Worker) keys(b []packet.Packet) (bare uint32) {
 		rx += 8
 		at += packetSize
 		n := port.DataLen(m)
-		if *u16(m + port.OffNbSegs) != 1 || n-least > most || *u32(d + packet.OffEtherType)&bareIPv4Mask != bareIPv4 {
+		if n-least > most || *u32(d + packet.OffEtherType)&bareIPv4Mask != bareIPv4 {
 			continue
 		}
 		mid := *u32(d + ip4 + packet.OffFrag) // fragment, TTL, protocol

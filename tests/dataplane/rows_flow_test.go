@@ -99,6 +99,14 @@ var balanceRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 7, "forward-flow": 1},
 	},
 	{
+		name: "a SYN of a server's opens nothing, not even after the connection's end",
+		steps: steps(handshake(5001, webPort, q1),
+			step{in: []on{{nic1, ask(5001, webPort, rst)}}, out: []on{{nic2, asked(server1, q1, 8001, rst)}}},
+			step{in: []on{{nic2, answer(server1, 8001, q1, syn)}}, out: []on{{nic1, answered(webPort, 5001, syn)}}},
+			flowsAre(2)),
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 4},
+	},
+	{
 		name: "a SYN of a closed connection opens a new one, of an open connection it does not",
 		steps: []step{
 			open(5001, webPort, server1, q1, 8001),
@@ -287,8 +295,8 @@ var neighborRows = []row{
 	},
 	{
 		name: "a neighbor's new MAC is used at once, a neighbor that is gone is asked for",
-		steps: []step{
-			open(5001, webPort, server1, q1, 8001),
+		steps: steps(handshake(5001, webPort, q1), []step{
+			{in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic2, asked(server1, q1, 8001, ack)}}},
 			{do: func(b *bed) {
 				list := neighborList()
 				list[2].MAC = otherMAC
@@ -302,20 +310,52 @@ var neighborRows = []row{
 			{do: func(b *bed) { b.apply(&api.Tables{Neighbors: &api.Neighbors{Version: 4, Entries: neighborList()}}) },
 				out: []on{{nic2, asked(server1, q1, 8001, psh)}}},
 			{in: []on{{nic1, ask(5001, webPort, psh)}}, out: []on{{nic2, asked(server1, q1, 8001, psh)}}},
-		},
-		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2, "held-neighbor": 1},
+		}...),
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 5, "held-neighbor": 1},
 	},
 	{
 		name: "a new route moves old flows",
-		steps: []step{
-			open(5001, webPort, server1, q1, 8001),
+		steps: steps(handshake(5001, webPort, q1), []step{
+			{in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic2, asked(server1, q1, 8001, ack)}}},
 			{do: func(b *bed) {
 				t := tables()
 				t.FIB.Routes[1].Port, t.FIB.Routes[1].Gateway = 0, netip.MustParseAddr("10.1.0.1")
 				b.apply(&api.Tables{FIB: t.FIB})
 			}, in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic1, with(asked(server1, q1, 8001, ack), func(f *packet.Frame) { f.Dst, f.Src = gatewayMAC, mac1 })}}},
 			{in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic1, with(asked(server1, q1, 8001, ack), func(f *packet.Frame) { f.Dst, f.Src = gatewayMAC, mac1 })}}},
-		},
-		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2},
+		}...),
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 5},
 	},
+	{
+		name: "a burst of known flows that leave by different lanes",
+		steps: steps(handshake(5001, webPort, q1), []step{
+			{do: func(b *bed) {
+				t := tables()
+				t.FIB.Routes = append(t.FIB.Routes, api.Route{Prefix: netip.MustParsePrefix("172.16.0.0/12"), Gateway: netip.MustParseAddr("10.1.0.1")})
+				b.apply(&api.Tables{FIB: t.FIB})
+			}, in: []on{{nic1, ask(5002, awayPort, syn)}}, out: []on{{nic1, away(q2, syn)}}},
+			{in: []on{{nic1, awayAnswer(q2, synack)}}, out: []on{{nic1, answered(awayPort, 5002, synack)}}},
+			{in: []on{{nic1, ask(5002, awayPort, ack)}, {nic1, ask(5001, webPort, ack)}}, out: []on{{nic1, away(q2, ack)}, {nic2, asked(server1, q1, 8001, ack)}}},
+			{in: []on{{nic1, ask(5002, awayPort, ack)}}, out: []on{{nic1, away(q2, ack)}}},
+			{
+				in: []on{{nic1, ask(5001, webPort, psh)}, {nic1, ask(5002, awayPort, psh)}, {nic1, data(ask(5001, webPort, psh))}, {nic1, data(ask(5002, awayPort, psh))}},
+				out: []on{{nic2, asked(server1, q1, 8001, psh)}, {nic2, data(asked(server1, q1, 8001, psh))},
+					{nic1, away(q2, psh)}, {nic1, data(away(q2, psh))}},
+			},
+		}...),
+		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 10},
+	},
+}
+
+// away is a frame to the server behind the clients' gateway, awayAnswer one from it.
+func away(q uint16, flags uint8) packet.Frame {
+	f := asked(beyond, q, 80, flags)
+	f.Dst, f.Src = gatewayMAC, mac1
+	return f
+}
+
+func awayAnswer(q uint16, flags uint8) packet.Frame {
+	f := answer(beyond, 80, q, flags)
+	f.Dst, f.Src = mac1, gatewayMAC
+	return f
 }

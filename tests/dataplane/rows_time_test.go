@@ -24,6 +24,14 @@ func flowsAre(n uint64) step {
 	}}
 }
 
+// noneOpen checks that no connection to web1 counts as open: one that is over does not, nor is it taken off twice.
+var noneOpen = step{do: func(b *bed) {
+	s := b.stats()
+	if s.Vservers[0].OpenFlows != 0 || s.Services[0].OpenFlows != 0 {
+		b.t.Errorf("open flows: %d of www, %d of web1", s.Vservers[0].OpenFlows, s.Services[0].OpenFlows)
+	}
+}}
+
 // Ages have some slack: the table is swept in 2 s.
 var ageRows = []row{
 	{
@@ -61,7 +69,7 @@ var ageRows = []row{
 		name: "a reset: 5 s",
 		steps: steps(handshake(5001, webPort, q1),
 			step{in: []on{{nic2, answer(server1, 8001, q1, rst)}}, out: []on{{nic1, answered(webPort, 5001, rst)}}},
-			passes(4), flowsAre(2), passes(4), flowsAre(0)),
+			noneOpen, passes(4), flowsAre(2), passes(4), flowsAre(0), noneOpen),
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 3},
 	},
 	{
