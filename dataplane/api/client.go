@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,10 +166,12 @@ func open(ctx context.Context, path string, kind uint8) (*stream, error) {
 	s := newStream(conn)
 	var answer hello
 	err = bounded(ctx, conn, func() error {
-		if err := s.send(&hello{Magic: wireMagic, Version: wireVersion, Kind: kind}, 0); err != nil {
-			return err
+		// A dataplane that refuses may have said so and closed before our word reached it: what it said is read all the same.
+		sent := s.send(&hello{Magic: wireMagic, Version: wireVersion, Kind: kind}, 0)
+		if err := s.receive(&answer); err != nil {
+			return cmp.Or(sent, err)
 		}
-		return s.receive(&answer)
+		return nil
 	})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
