@@ -113,6 +113,7 @@ func (m *model) fromClient(r *rand.Rand) (packet.Frame, bool) {
 			delete(m.taken, n.answer())
 		}
 		if n, why = m.open(v, c, from), "forward-new-flow"; n == nil {
+			m.complete(f) // which comes first
 			m.want["drop-tuple-in-use"]++
 			return f, true
 		}
@@ -185,13 +186,17 @@ func (m *model) fromServer(r *rand.Rand) (packet.Frame, bool) {
 
 // forwarded is what frame in, translated to out, is one hop further.
 func (m *model) forwarded(in, out packet.Frame) packet.Frame {
-	// One whole checksum in 65536 looks like an unfinished one and is completed too.
-	if bytes.Equal(in.Bytes(), partial(in).Bytes()) {
-		m.want["checksum-completed"]++
-	}
+	m.complete(in)
 	out.Partial = false
 	out.TTL--
 	return out
+}
+
+// complete counts a checksum that the dataplane has to finish. One whole checksum in 65536 looks like an unfinished one.
+func (m *model) complete(in packet.Frame) {
+	if bytes.Equal(in.Bytes(), partial(in).Bytes()) {
+		m.want["checksum-completed"]++
+	}
 }
 
 // check takes a frame that came out.

@@ -19,6 +19,13 @@ var dropRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 1, "drop-not-our-mac": 1},
 	},
 	{
+		name: "nor are those of an established one",
+		steps: steps(handshake(5001, webPort, q1),
+			drops(on{nic1, with(ask(5001, webPort, psh), func(f *packet.Frame) { f.Dst = otherMAC })},
+				on{nic2, with(answer(server1, 8001, q1, psh), func(f *packet.Frame) { f.Dst = mac1 })})),
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2, "drop-not-our-mac": 2},
+	},
+	{
 		name:     "nobody listens",
 		steps:    []step{drops(on{nic1, ask(5001, 9999, syn)}, on{nic1, udp(ask(5001, webPort, 0))}, on{nic1, to(ask(5001, webPort, syn), vipMute)})},
 		counters: map[string]uint64{"drop-no-vserver": 3},
