@@ -50,7 +50,8 @@ func TestApplyCreates(t *testing.T) {
 	for name, want := range map[string]string{
 		"net/ipv4/ip_forward": "0", "net/ipv4/ip_local_port_range": "60000\t65535",
 		"net/ipv4/conf/tw0/arp_ignore": "1", "net/ipv4/conf/tw1/arp_announce": "2", "net/ipv4/conf/tw1/rp_filter": "2",
-		"net/ipv6/conf/tw0/disable_ipv6": "1", "net/ipv6/conf/da/disable_ipv6": "1",
+		"net/ipv4/neigh/tw1/base_reachable_time_ms": "2000",
+		"net/ipv6/conf/tw0/disable_ipv6":            "1", "net/ipv6/conf/da/disable_ipv6": "1",
 	} {
 		if got := l.sysctl(name); got != want {
 			t.Errorf("%s = %s, want %s", name, got, want)

@@ -30,6 +30,8 @@ func twinSysctls(twin string) error {
 		sysctl(conf+"arp_announce", "2"),                          // ask with an address of the target's subnet
 		sysctl(conf+"rp_filter", "2"),                             // loose: replies may come in by another port than routes say
 		sysctl(conf+"promote_secondaries", "1"),                   // removing a subnet's first address keeps the others
+		sysctl(neigh+"base_reachable_time_ms", "2000"),            // a neighbor's word holds so long: its card may be replaced
+		sysctl(neigh+"ucast_solicit", "2"),                        // asks of a card that is silent before everybody is asked
 		sysctl(neigh+"delay_first_probe_time", "1"),               // seconds; nothing but our own asking would confirm a neighbor
 		sysctl(neigh+"mcast_resolicit", "2"),                      // asks of everybody when the known card is silent: it may have been replaced
 		sysctlIfBuilt("net/ipv6/conf/"+twin+"/disable_ipv6", "1"), // the dataplane speaks IPv4 so far
