@@ -43,6 +43,9 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 			return packet.DropTTLExpired
 		}
 		if p.Proto() != packet.ProtoTCP || w.tcp(t, p, e) {
+			if !w.complete(p) {
+				return p.Reason
+			}
 			return w.first(p, e, packet.ForwardFlow)
 		}
 	}
@@ -74,11 +77,9 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	return w.first(p, e, packet.ForwardNewFlow)
 }
 
-// first translates a packet and leaves it to route.
+// first translates a packet, whose checksum is complete, and leaves it to route.
 func (w *Worker) first(p *packet.Packet, e *flow.Entry, why packet.Reason) packet.Reason {
-	if !w.translate(p, e) {
-		return p.Reason
-	}
+	rewrite(p, e)
 	w.count(e, p)
 	p.Reason = why
 	return packet.NoReason

@@ -200,6 +200,12 @@ func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
 	if !w.complete(p) {
 		return false
 	}
+	rewrite(p, e)
+	return true
+}
+
+// rewrite makes p a packet of the other side of e's flow.
+func rewrite(p *packet.Packet, e *flow.Entry) {
 	h := p.Data + uintptr(p.L3)
 	switch p.Proto() {
 	case packet.ProtoTCP:
@@ -209,7 +215,6 @@ func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
 	default:
 		e.IP(h)
 	}
-	return true
 }
 
 // complete finishes the checksum of a TCP or UDP packet if need be; false, with p dropped, if that cannot be done.
