@@ -42,6 +42,8 @@ type control struct {
 
 	mu      sync.Mutex // one Apply or Stats at a time: Apply frees tables that Stats reads
 	workers []*worker.Worker
+	// Where the figures of vservers and services begin.
+	vservers, services baselines
 
 	garbage chan struct{} // asks for a collection
 
@@ -52,7 +54,8 @@ type control struct {
 var _ api.Dataplane = (*control)(nil)
 
 func newControl(workers []*worker.Worker, ports portSet) *control {
-	return &control{ports: ports, started: time.Now(), workers: workers, garbage: make(chan struct{}, 1), subs: map[chan api.Event]struct{}{}}
+	return &control{ports: ports, started: time.Now(), workers: workers, vservers: baselines{}, services: baselines{},
+		garbage: make(chan struct{}, 1), subs: map[chan api.Event]struct{}{}}
 }
 
 // Apply implements api.Dataplane. All workers share one set; the one before is freed when every worker has left it.
@@ -68,6 +71,11 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 		return err // the old set stays: a worker may still read it
 	}
 	before.Free(next)
+	if t.Config != nil {
+		now := c.counted()
+		c.vservers.renew(now.Vservers)
+		c.services.renew(now.Services)
+	}
 	select {
 	case c.garbage <- struct{}{}:
 	default:
@@ -99,14 +107,22 @@ func passed(w *worker.Worker, ticket uint64, within time.Duration) bool {
 	return true
 }
 
-// Stats implements api.Dataplane.
-func (c *control) Stats(context.Context) (*api.Stats, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// counted is what the workers have counted since they began.
+func (c *control) counted() *api.Stats {
 	s := &api.Stats{StartedUnixMilli: c.started.UnixMilli()}
 	for _, w := range c.workers {
 		w.Stats(s)
 	}
+	return s
+}
+
+// Stats implements api.Dataplane.
+func (c *control) Stats(context.Context) (*api.Stats, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.counted()
+	c.vservers.since(s.Vservers)
+	c.services.since(s.Services)
 	all, free := c.ports.Buffers()
 	s.Buffers, s.BuffersFree = uint64(all), uint64(free)
 	for i, d := range c.ports.Devices() {
