@@ -15,12 +15,21 @@ const adjacencySize = unsafe.Sizeof(table.Adjacency{})
 // eventful are the flags after which there is more to do than to translate.
 const eventful = packet.SYN | packet.FIN | packet.RST
 
-// established translates packets of known flows and queues them at once. Whatever is out of the ordinary takes the longer
-// way or stays open for the stages behind.
+// established translates packets of known flows and queues them at once, in the order in which they came. Whatever is out of
+// the ordinary takes the longer way or stays open for the stages behind.
 func established(w *Worker, t *table.Set, b []packet.Packet) {
 	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
-	sent := w.bare &^ w.hits(w.bare)
-	for m := w.open &^ sent; m != 0; m &= m - 1 {
+	var sent uint32
+	for m := w.open; m != 0; m &= m - 1 {
+		run := m & w.bare
+		if odd := m &^ w.bare; odd != 0 {
+			run &= odd&-odd - 1 // those before the first that is not bare
+		}
+		done := run &^ w.hits(run)
+		sent |= done
+		if m &^= done; m == 0 {
+			break
+		}
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		if w.bare>>uint(i)&1 != 0 {
 			w.inspect(i)
@@ -43,10 +52,11 @@ type hot struct {
 }
 
 // hits is the whole cost of most packets. It translates, counts and queues bare packets of known flows for which that is all
-// there is to do. It returns the mask of the others, untouched: without a flow, events of a connection, entries with another
-// generation of adjacencies (among them those whose handshake is not over: see resolved), unfinished checksums. Like keys it
-// calls nothing, and no branch depends on the protocol: it would be foretold wrongly wherever TCP and UDP mix.
-func (w *Worker) hits(bare uint32) (others uint32) {
+// there is to do, up to the first that is none of those: without a flow, an event of a connection, of an entry with another
+// generation of adjacencies (such as one whose handshake is not over: see resolved), or with an unfinished checksum. It returns
+// the mask of that packet and those behind it, untouched. Like keys it calls nothing, and no branch depends on the protocol: it
+// would be foretold wrongly wherever TCP and UDP mix.
+func (w *Worker) hits(bare uint32) (rest uint32) {
 	pk, tx, lane := uintptr(unsafe.Pointer(w.pk)), uintptr(0), uint32(port.MaxLanes)
 	for ; bare != 0; bare &= bare - 1 {
 		p := (*packet.Packet)(at(pk + uintptr(bits.TrailingZeros32(bare))*packetSize))
@@ -56,15 +66,13 @@ func (w *Worker) hits(bare uint32) (others uint32) {
 		}
 		word := *(*uint64)(unsafe.Pointer(&e.Pseudo))
 		if uint16(word>>genShift) != w.hot.gen || e.B == 0 || word&(uint64(*u8(d + l4 + packet.OffTCPFlags))<<eventShift)&eventBits != 0 {
-			others |= bare & -bare
-			continue
+			break
 		}
 		proto := uintptr(*u8(d + ip4 + packet.OffProto))
 		f := u16(d + l4 + sumAt - proto&^1)
 		sum, pseudo := *f, uint32(uint16(word))+uint32(*u16(d + ip4 + packet.OffTotalLen))
 		if sum == uint16(pseudo+pseudo>>16) { // unfinished
-			others |= bare & -bare
-			continue
+			break
 		}
 		a := (*table.Adjacency)(at(w.hot.adjacencies + uintptr(e.Adj)*adjacencySize))
 		*u64(d) = a.MACs
@@ -93,7 +101,7 @@ func (w *Worker) hits(bare uint32) (others uint32) {
 		*u64(c + 8) += n
 	}
 	w.setTx(lane, tx)
-	return others
+	return bare
 }
 
 // setTx notes that a lane's list goes on at tx; 0 is no list's address.

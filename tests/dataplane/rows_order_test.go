@@ -1,0 +1,52 @@
+package dataplane
+
+import (
+	"testing"
+
+	"sluice/dataplane/packet"
+)
+
+// brief is a frame with so little payload that it takes the longer way through the worker.
+func brief(f packet.Frame) packet.Frame {
+	f.Payload = []byte{1}
+	return f
+}
+
+// orderRows: packets of a flow leave in the order in which they came, whatever way through the worker each takes.
+var orderRows = []row{
+	{
+		name: "UDP: short and long datagrams of a flow in one burst",
+		steps: []step{
+			{in: []on{{nic1, data(udp(ask(5353, dnsPort, 0)))}}, out: []on{{nic2, data(udp(asked(server1, q1, 53, 0)))}}},
+			{
+				in: []on{{nic1, brief(udp(ask(5353, dnsPort, 0)))}, {nic1, data(udp(ask(5353, dnsPort, 0)))},
+					{nic1, brief(udp(ask(5353, dnsPort, 0)))}, {nic1, data(udp(ask(5353, dnsPort, 0)))}},
+				out: []on{{nic2, brief(udp(asked(server1, q1, 53, 0)))}, {nic2, data(udp(asked(server1, q1, 53, 0)))},
+					{nic2, brief(udp(asked(server1, q1, 53, 0)))}, {nic2, data(udp(asked(server1, q1, 53, 0)))}},
+			},
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 4},
+	},
+	{
+		name: "TCP: an event among data in one burst, tagged and untagged",
+		steps: []step{
+			open(5001, webPort, server1, q1, 8001),
+			{in: []on{{nic2, answer(server1, 8001, q1, synack)}}, out: []on{{nic1, answered(webPort, 5001, synack)}}},
+			{in: []on{{nic1, ask(5001, webPort, ack)}}, out: []on{{nic2, asked(server1, q1, 8001, ack)}}},
+			{in: []on{{nic1, data(ask(5001, webPort, psh))}}, out: []on{{nic2, data(asked(server1, q1, 8001, psh))}}},
+			{
+				in: []on{{nic1, data(ask(5001, webPort, psh))}, {nic1, tagged(data(ask(5001, webPort, psh)))}, {nic1, ask(5001, webPort, fin)},
+					{nic1, ask(5001, webPort, ack)}},
+				out: []on{{nic2, data(asked(server1, q1, 8001, psh))}, {nic2, tagged(data(asked(server1, q1, 8001, psh)))},
+					{nic2, asked(server1, q1, 8001, fin)}, {nic2, asked(server1, q1, 8001, ack)}},
+			},
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 7},
+	},
+}
+
+func TestOrder(t *testing.T) {
+	for _, r := range orderRows {
+		t.Run(r.name, func(t *testing.T) { r.run(t, newMemory(t)) })
+	}
+}
