@@ -3,11 +3,14 @@ package store
 import (
 	"bytes"
 	"math/rand/v2"
+	"regexp"
 	"testing"
 )
 
+var reasons = regexp.MustCompile(`<reason>[^<]*</reason>`)
+
 // Whatever the file: reading ends, what is in force can be saved, and reading what was saved gives the same, with the
-// rows that are held still held.
+// rows that are held still held. Why they are held may be said anew: a row that stood in the wrong place is judged as a row.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(doc(server("a"), "<dns-zone xmlns:p='u'><p:x/></dns-zone>", "<server><name>b</name><ip-address>x</ip-address></server>")))
 	f.Add([]byte(doc("<server><name>a</name", server("b"), "<!-- <server> -->", "<![CDATA[x]]>")))
@@ -27,7 +30,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("the saved file is damaged: %v\n%s", second.problems, text)
 		}
 		again, err := encode(second.config, outdated(second.held, second.config), second.meta)
-		if err != nil || !bytes.Equal(again, text) {
+		if err != nil || !bytes.Equal(reasons.ReplaceAll(again, nil), reasons.ReplaceAll(text, nil)) {
 			t.Fatalf("%v: reading and saving again changes the file:\n%s\n%s", err, text, again)
 		}
 		if !first.config.Equal(second.config) {
