@@ -23,12 +23,18 @@ func (a *age) due(ticks uint32) {
 	a.debt = min(a.debt+max(a.slots/sweepTicks, sweepLeast)*uint64(ticks), a.slots)
 }
 
+// sweep pays some of the debt. It is inlined, since most turns owe nothing.
 func (w *Worker) sweep(most uint64) {
-	if n := min(w.age.debt, most); n > 0 {
-		w.age.debt -= n
-		w.flows.Sweep(w.now, int(n), w)
+	if w.age.debt != 0 {
+		w.pay(most)
 	}
 	w.figures.flows = w.flows.Len()
+}
+
+func (w *Worker) pay(most uint64) {
+	n := min(w.age.debt, most)
+	w.age.debt -= n
+	w.flows.Sweep(w.now, int(n), w)
 }
 
 // IdleLimit implements flow.Keeper.

@@ -218,7 +218,9 @@ func (w *Worker) Poll() int {
 	w.mac = w.macs[x.From>>1&(port.MaxLanes/2-1)]
 	t := w.set
 	for _, stage := range Pipeline {
-		stage(w, t, b)
+		if stage(w, t, b); w.rest == 0 {
+			break // each packet is on its way
+		}
 	}
 	if w.rest != 0 {
 		w.end(b)
