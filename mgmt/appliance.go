@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -36,7 +37,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname)}
 	prober := monitor.New(a.reports, monitor.Options{})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Host: h, Prober: prober, Log: log, Check: grammar.Check,
+		Ports: s.ports(), Host: h, Prober: prober, Log: log, Check: grammar.Check, Note: st.Note,
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
 	ctx, cancel := context.WithCancel(ctx)
@@ -50,6 +51,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	a.watch(ctx, h, &running)
 	a.load()
 	running.Go(func() { a.engine.Run(ctx) })
+	running.Go(func() { st.Journal(ctx) })
 	return a, nil
 }
 
@@ -115,12 +117,44 @@ func (a *appliance) load() {
 	for _, p := range problems {
 		bad(fmt.Sprintf("%s: %s", store.File, p))
 	}
+	if a.restore(c) {
+		return
+	}
 	if _, err := a.engine.Boot(c); err != nil {
 		bad(fmt.Sprintf("the startup configuration is not in force: %v", err))
 		if _, err := a.engine.Boot(schema.New()); err != nil {
 			a.log.Error("the ports cannot be set up", "error", err)
 		}
 	}
+}
+
+// restore goes on with the running configuration of a management that ended while the machine went on.
+func (a *appliance) restore(startup *schema.Config) bool {
+	c, problems, err := a.store.Restore()
+	if err != nil {
+		a.log.Error("journal", "problem", err)
+		if !errors.Is(err, store.ErrReplaced) {
+			a.system.Degraded = append(a.system.Degraded, err.Error())
+		}
+	}
+	if c == nil {
+		return false
+	}
+	if _, err := a.engine.Boot(c); err != nil {
+		a.log.Error("journal", "problem", fmt.Sprintf("the running configuration of before cannot be put in force: %v", err))
+		return false
+	}
+	for _, p := range problems {
+		a.system.Degraded = append(a.system.Degraded, fmt.Sprintf("%s: %s", store.JournalFile, p))
+	}
+	a.store.Note(c)
+	unsaved := !c.Equal(startup)
+	a.log.Warn("management was restarted and goes on with the running configuration", "unsaved", unsaved, "problems", len(problems))
+	if unsaved {
+		a.restored = fmt.Sprintf("management was restarted at %s and goes on with the running configuration, which holds changes that are not saved",
+			a.now().UTC().Format("2006-01-02 15:04:05"))
+	}
+	return true
 }
 
 // accounts are who may log in.

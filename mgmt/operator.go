@@ -24,7 +24,9 @@ type appliance struct {
 	system show.System // Degraded holds what was wrong with the startup configuration
 	log    *slog.Logger
 	now    func() time.Time
-	close  func() // ends everything that start has begun
+	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
+	restored string
+	close    func() // ends everything that start has begun
 }
 
 // kernel is what the kernel's side tells operators.
@@ -101,7 +103,7 @@ func (o *operator) view(op *grammar.Op) *show.View {
 	case "version":
 		o.count(v)
 		v.System.Degraded = o.degraded(v.Without)
-	case "interface":
+	case "interface", "lb-vserver":
 		o.count(v)
 	default:
 		if op.Verb == "stat" {
@@ -114,6 +116,9 @@ func (o *operator) view(op *grammar.Op) *show.View {
 // degraded are sentences about everything that is not as the saved configuration and the operators say.
 func (a *appliance) degraded(without error) []string {
 	all := slices.Concat(a.system.Degraded, a.engine.Trouble(), a.kernel.Faults())
+	if err := a.store.JournalTrouble(); err != nil {
+		all = append(all, err.Error())
+	}
 	if without != nil {
 		all = append(all, without.Error())
 	}
@@ -169,6 +174,9 @@ const greetingLines = 5
 // greeting is what an operator reads after the login when the saved configuration is not wholly in force.
 func (a *appliance) greeting() string {
 	var b strings.Builder
+	if a.restored != "" {
+		fmt.Fprintf(&b, "Warning: %s\n", a.restored)
+	}
 	for i, d := range a.system.Degraded {
 		if i == greetingLines {
 			fmt.Fprintf(&b, "WARNING: and %d more, see `show version`\n", len(a.system.Degraded)-i)

@@ -36,6 +36,7 @@ type desk struct {
 	o      *operator
 	kernel *stillKernel
 	log    *bytes.Buffer
+	end    func() // of management
 }
 
 // newDesk is an operator's session on an appliance without dataplane whose startup configuration lies in dir.
@@ -48,8 +49,13 @@ func newDesk(t *testing.T, dir string) *desk {
 	log := slog.New(slog.NewTextHandler(d.log, nil))
 	a := &appliance{store: st, kernel: d.kernel, log: log, now: time.Now, system: show.System{Release: "0.1", Build: "test"}}
 	a.engine = engine.New(engine.Options{Ports: []compile.Port{{Name: "1/1", Twin: "tw0"}, {Name: "1/2", Twin: "tw1"}},
-		Host: d.kernel, Prober: d.kernel, Log: log, Check: grammar.Check})
+		Host: d.kernel, Prober: d.kernel, Log: log, Check: grammar.Check, Note: st.Note})
 	a.load()
+	ctx, end := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { st.Journal(ctx); close(ended) }()
+	d.end = func() { end(); <-ended }
+	t.Cleanup(d.end)
 	d.o = &operator{a, "192.0.2.7"}
 	return d
 }
@@ -110,8 +116,47 @@ func TestOperator(t *testing.T) {
 			t.Errorf("%s is not in the log:\n%s", want, d.log)
 		}
 	}
-	// The next start has what was saved.
+	d.end()
+	// Management alone was restarted: it goes on with what was not saved.
+	d = newDesk(t, dir)
+	if got := d.do("show ns runningConfig"); strings.Contains(got, "service") || !strings.Contains(got, "192.168.77.1") {
+		t.Errorf("after a restart of management: %s", got)
+	}
+	if !strings.Contains(d.o.greeting(), "changes that are not saved") || strings.Contains(d.do("show version"), "journal") {
+		t.Errorf("greeting %q", d.o.greeting())
+	}
+	d.end()
+	// The next start of the machine has what was saved.
+	if err := os.Remove(dir + "/" + store.JournalFile); err != nil {
+		t.Fatal(err)
+	}
 	newDesk(t, dir).is("show ns runningConfig", "bind lb vserver v s")
+}
+
+// TestStartupEditedByHand: whoever replaces the startup file and restarts management wants that file.
+func TestStartupEditedByHand(t *testing.T) {
+	dir := t.TempDir()
+	d := newDesk(t, dir)
+	d.do("add server s1 10.1.0.11")
+	d.do("save ns config")
+	d.do("add server s2 10.1.0.12")
+	d.end()
+	path := dir + "/" + store.File
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte("10.1.0.11"), []byte("10.1.0.19"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d = newDesk(t, dir)
+	d.is("show ns runningConfig", "add server s1 10.1.0.19")
+	if got := d.do("show ns runningConfig"); strings.Contains(got, "s2") {
+		t.Errorf("the edited file is not in force: %s", got)
+	}
+	if aside, err := os.ReadFile(dir + "/running.xml.unused"); err != nil || !bytes.Contains(aside, []byte("s2")) {
+		t.Errorf("the changes that were not saved are not put aside: %v", err)
+	}
 }
 
 // TestStartupThatThisApplianceCannotCompile: a port that is missing here is the fault of one row, not of all.

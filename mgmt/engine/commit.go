@@ -25,6 +25,9 @@ func (e *Engine) Commit(who Author, change func(*schema.Config) error) (Result, 
 	defer e.commits.Unlock()
 	r, err := e.commit(who, change, command)
 	e.audit(who, r, err)
+	if err == nil && e.opt.Note != nil {
+		e.opt.Note(e.Config())
+	}
 	return r, err
 }
 

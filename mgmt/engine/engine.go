@@ -56,6 +56,7 @@ type Options struct {
 	Log    *slog.Logger                                 // audit and faults
 
 	Check    func(*schema.Config) error // of a configuration as a whole; nil accepts all
+	Note     func(*schema.Config)       // told of every configuration that a command has put in force; must not wait
 	Now      func() time.Time           // time.Now when nil
 	Patience time.Duration              // with the dataplane and the kernel, per call; 5 s when 0
 	Retry    time.Duration              // between two attempts to reach the dataplane; 100 ms when 0

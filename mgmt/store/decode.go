@@ -27,6 +27,7 @@ type result struct {
 	held     []held
 	torn     bool // the file holds what a save would not write back as it stands
 	meta     Meta
+	sum      string // of the file's content
 }
 
 // level is where in the file the reader stands.

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sluice/vendor-config/schema"
+)
+
+// JournalFile is the name of the journal, the running configuration as it was last noted.
+const JournalFile = "running.xml"
+
+// unusedJournal is where a journal goes that was due and could not be used.
+const unusedJournal = JournalFile + ".unused"
+
+// bootID is the kernel's name of this run of the machine.
+const bootID = "/proc/sys/kernel/random/boot_id"
+
+const (
+	// journalPause is the least time between two writes of the journal; what is noted in between is written as one.
+	journalPause = 100 * time.Millisecond
+	// journalShare bounds the time spent on writing: after each write as many times its length is paused.
+	journalShare = 4
+	// journalRetry is the time to the next attempt after one that failed.
+	journalRetry = time.Second
+)
+
+// journal is what is to be written and what became of it.
+type journal struct {
+	path  string        // of the boot id
+	news  chan struct{} // there is something to write
+	next  *schema.Config
+	noted *schema.Config // the last, for who changes the startup file
+	err   error          // of the last write
+}
+
+// ErrReplaced says that the startup file was changed by someone else since the journal was written.
+var ErrReplaced = errors.New(File + " was changed by hand since, and is in force")
+
+// Note makes c what the journal is to hold. It never waits; Journal does the writing.
+func (s *Store) Note(c *schema.Config) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note(c)
+}
+
+func (s *Store) note(c *schema.Config) {
+	s.journal.next, s.journal.noted = c, c
+	select {
+	case s.journal.news <- struct{}{}:
+	default:
+	}
+}
+
+// Journal writes what is noted until ctx ends, and what is still to be written then.
+func (s *Store) Journal(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			s.writeNoted()
+			return
+		case <-s.journal.news:
+		}
+		began := time.Now()
+		pause := journalRetry
+		if s.writeNoted() {
+			pause = max(journalPause, journalShare*time.Since(began))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// JournalTrouble is why the journal does not hold the running configuration, or nil.
+func (s *Store) JournalTrouble() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.journal.err == nil {
+		return nil
+	}
+	return fmt.Errorf("changes that are not saved would not survive a restart of management: %w", s.journal.err)
+}
+
+// writeNoted writes what is to be written, if anything.
+func (s *Store) writeNoted() (ok bool) {
+	s.mu.Lock()
+	c, sum := s.journal.next, s.sum
+	s.journal.next = nil
+	s.mu.Unlock()
+	if c == nil {
+		return true
+	}
+	err := s.writeJournal(c, sum)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.journal.err = err
+	if err != nil && s.journal.next == nil {
+		s.note(c)
+	}
+	return err == nil
+}
+
+func (s *Store) writeJournal(c *schema.Config, sum string) error {
+	boot, err := s.boot()
+	if err != nil {
+		return err
+	}
+	data, err := encode(c, nil, Meta{})
+	if err != nil {
+		return err
+	}
+	rest, _ := bytes.CutPrefix(data, []byte(xmlHead))
+	tmp, err := s.write(append([]byte(xmlHead+journalHead(boot, sum)), rest...))
+	if err != nil {
+		return err
+	}
+	// The directory is not synced: a power cut that loses the name makes the journal void anyway.
+	if err := s.disk.rename(tmp, filepath.Join(s.dir, JournalFile)); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return nil
+}
+
+func journalHead(boot, sum string) string {
+	return fmt.Sprintf("<?sluice-journal boot=%q startup=%q?>\n", boot, sum)
+}
+
+// boot tells which run of the machine this is.
+func (s *Store) boot() (string, error) {
+	b, err := os.ReadFile(s.journal.path)
+	if err != nil {
+		return "", fmt.Errorf("the run of the machine is not known: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// sumOf names the content of a startup file; there is none of a file that is missing.
+func sumOf(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// Restore reads the journal for a management that was restarted while the machine went on. It returns nil when the
+// startup configuration is to be used: there is no journal, the machine was restarted since, or the startup file is
+// another one than when the journal was written. Load must have been called before. The error says why a journal that
+// was due cannot be used; it is put aside as running.xml.unused, as is one of which some rows could not be used.
+func (s *Store) Restore() (*schema.Config, []Problem, error) {
+	name := filepath.Join(s.dir, JournalFile)
+	data, err := readLimited(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("the journal %s is not used: %w", name, err)
+	}
+	boot, err := s.boot()
+	if err != nil {
+		return nil, nil, fmt.Errorf("the journal %s is not used: %w", name, err)
+	}
+	s.mu.Lock()
+	sum := s.sum
+	s.mu.Unlock()
+	whole := []byte(xmlHead + journalHead(boot, sum))
+	switch {
+	case bytes.HasPrefix(data, whole):
+		r := decode(data, s.Check)
+		if !r.torn {
+			return r.config, nil, nil
+		}
+		if len(r.held) == len(r.problems) { // rows that do not fit this program or the appliance's addresses any more
+			return r.config, r.problems, os.Rename(name, filepath.Join(s.dir, unusedJournal))
+		}
+		err = errors.New("it is damaged")
+	case bytes.HasPrefix(data, []byte(xmlHead+"<?sluice-journal boot=\""+boot+"\"")):
+		err = ErrReplaced
+	case bytes.HasPrefix(data, []byte(xmlHead+"<?sluice-journal boot=\"")):
+		return nil, nil, nil // of an earlier run of the machine
+	default:
+		err = errors.New("it is damaged")
+	}
+	err = fmt.Errorf("the journal %s is put aside as %s: %w", name, unusedJournal, err)
+	if e := os.Rename(name, filepath.Join(s.dir, unusedJournal)); e != nil {
+		err = fmt.Errorf("%w; that fails: %w", err, e)
+	}
+	return nil, nil, err
+}
