@@ -20,7 +20,7 @@ func Parse(line string) (*Op, error) {
 	case err != nil:
 		return nil, err
 	case objs == nil && next == nil:
-		return session(verb, tokens[used:], line), nil
+		return session(verb, tokens[used:], line)
 	case objs == nil:
 		return nil, schema.Refuse("Incomplete command", shorten(strings.TrimSpace(line))).Because("next is one of " + strings.Join(texts(next), " "))
 	}
@@ -53,12 +53,16 @@ func read(f *form, tokens []Token) ([]*Op, error) {
 	return r.finish()
 }
 
-func session(word string, rest []Token, line string) *Op {
+// session is a command of the session itself; only help has words behind it.
+func session(word string, rest []Token, line string) (*Op, error) {
+	if len(rest) > 0 && word != "help" && word != "man" {
+		return nil, schema.Refuse(schema.NoSuchArg, rest[0].Text)
+	}
 	op := &Op{Verb: word, Line: line}
 	for _, t := range rest {
 		op.Key = append(op.Key, t.Text)
 	}
-	return op
+	return op, nil
 }
 
 // reader takes the tokens behind the words of a command one by one. Completion uses it as well: what may come next

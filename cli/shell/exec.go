@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"sluice/cli/grammar"
+	"sluice/vendor-config/schema"
 )
 
 // Exec runs one command line, or several separated by `;`, without a terminal and returns the exit code: 0, or 1 when a
@@ -39,11 +41,18 @@ const maxLine = 1 << 20
 
 // script runs the lines of in, without prompt and echo. Like the reference product it goes on after an error.
 func (r *runner) script(ctx context.Context, in io.Reader, stdout, stderr io.Writer) int {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	lines := bufio.NewReader(in)
 	code := 0
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSuffix(lines.Text(), "\r")
+	for n := 1; ; n++ {
+		line, whole, err := readLine(lines)
+		if err != nil && (line == "" || ctx.Err() != nil) {
+			return r.ended(ctx, err, code, stderr)
+		}
+		if !whole {
+			fmt.Fprintf(stderr, "ERROR: line %d: %s\n", n, sentence(schema.Refuse(schema.TooLong, "line", strconv.Itoa(maxLine))))
+			code = 1
+			continue
+		}
 		r.history.Add(line)
 		again, failed := r.one(ctx, line, fmt.Sprintf("line %d: ", n), stdout, stderr)
 		if failed {
@@ -53,11 +62,34 @@ func (r *runner) script(ctx context.Context, in io.Reader, stdout, stderr io.Wri
 			return code
 		}
 	}
-	if err := lines.Err(); err != nil && ctx.Err() == nil {
+}
+
+// ended is the exit code of a script whose input has ended by err.
+func (r *runner) ended(ctx context.Context, err error, code int, stderr io.Writer) int {
+	if !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		fmt.Fprintf(stderr, "ERROR: %s\n", sentence(err))
 		return 1
 	}
 	return code
+}
+
+// readLine reads a line without its end. Of one that is longer than maxLine (whole is false) it keeps the beginning and
+// passes over the rest, so that the next line is read as such.
+func readLine(in *bufio.Reader) (line string, whole bool, err error) {
+	var b []byte
+	whole = true
+	for {
+		part, err := in.ReadSlice('\n')
+		if room := maxLine + 2 - len(b); len(part) > room {
+			part, whole = part[:room], false
+		}
+		b = append(b, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		line = strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
+		return line, whole && len(line) <= maxLine, err
+	}
 }
 
 // one runs a command and prints what came of it; where names the command among several.

@@ -66,8 +66,14 @@ func TestScriptEndsAtExit(t *testing.T) {
 
 func TestScriptLineTooLong(t *testing.T) {
 	var out, errs bytes.Buffer
-	s := New(terminal{strings.NewReader(strings.Repeat("x", maxLine+10)), &out}, newAppliance(), Options{Stderr: &errs})
-	if code := s.Run(t.Context()); code != 1 || !strings.HasPrefix(errs.String(), "ERROR: ") {
-		t.Errorf("exit code %d, stderr %q", code, errs.String())
+	a := newAppliance()
+	script := "add server a 10.0.0.1\n" + strings.Repeat("x", 3*maxLine) + "\nadd server b 10.0.0.2\r\n#" + strings.Repeat("y", maxLine-1) + "\nadd server c 10.0.0.3"
+	s := New(terminal{strings.NewReader(script), &out}, a, Options{Stderr: &errs})
+	code := s.Run(t.Context())
+	if want := "ERROR: line 2: String length exceeds maximum [line, 1048576]\n"; code != 1 || errs.String() != want {
+		t.Errorf("exit code %d, stderr %q, want %q", code, errs.String(), want)
+	}
+	if n := a.config.Len(schema.Of[schema.Server]()); n != 3 {
+		t.Errorf("%d servers, want 3: the script goes on after the line", n)
 	}
 }

@@ -17,8 +17,8 @@ type Limits struct {
 	Idle          time.Duration // between two keys in a session: the shell's own default
 	Sessions      int           // at once: 64
 	Connections   int           // at once, logged in or not: 128
-	Strangers     int           // connections not logged in yet, at once: 32
-	StrangersFrom int           // and of one address: 8
+	Strangers     int           // connections not logged in yet, at once: 64
+	StrangersFrom int           // and of one address, where a script may well open many at once: 24
 }
 
 func (l Limits) withDefaults() Limits {
@@ -33,7 +33,7 @@ func (l Limits) withDefaults() Limits {
 	for _, d := range []struct {
 		v   *int
 		def int
-	}{{&l.Failures, 10}, {&l.Sessions, 64}, {&l.Connections, 128}, {&l.Strangers, 32}, {&l.StrangersFrom, 8}} {
+	}{{&l.Failures, 10}, {&l.Sessions, 64}, {&l.Connections, 128}, {&l.Strangers, 64}, {&l.StrangersFrom, 24}} {
 		if *d.v == 0 {
 			*d.v = d.def
 		}

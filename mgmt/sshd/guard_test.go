@@ -82,31 +82,31 @@ func TestAddressesTakeBoundedMemory(t *testing.T) {
 
 func TestConnectionsAreBounded(t *testing.T) {
 	d, _ := doormanWithClock(Limits{})
-	for n := range 8 {
+	for n := range 24 {
 		if why := d.admit(a1); why != "" {
 			t.Fatalf("connection %d: %s", n, why)
 		}
 	}
 	if d.admit(a1) == "" {
-		t.Fatal("a ninth stranger of one address")
+		t.Fatal("a 25th stranger of one address")
 	}
 	d.known(a1) // one of them logs in
 	if why := d.admit(a1); why != "" {
 		t.Fatal(why)
 	}
-	for n := range 24 {
+	for n := range 40 {
 		if why := d.admit(netip.AddrFrom4([4]byte{10, 0, 0, byte(n)})); why != "" {
 			t.Fatalf("stranger %d: %s", n, why)
 		}
 	}
 	if d.admit(netip.MustParseAddr("10.9.9.9")) == "" {
-		t.Fatal("a 33rd stranger")
+		t.Fatal("a 65th stranger")
 	}
-	for range 8 {
+	for range 24 {
 		d.known(a1)
 		d.gone()
 	}
-	if len(d.strangers) != 24 || d.waiting != 24 || d.all != 25 {
+	if len(d.strangers) != 40 || d.waiting != 40 || d.all != 41 {
 		t.Fatalf("%d addresses, %d strangers, %d connections", len(d.strangers), d.waiting, d.all)
 	}
 }
