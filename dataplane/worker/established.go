@@ -26,7 +26,7 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 			run &= odd&-odd - 1 // those before the first that is not bare
 		}
 		done := run &^ w.hits(run)
-		sent |= done
+		sent |= done &^ w.hot.missed
 		if m &^= done; m == 0 {
 			break
 		}
@@ -35,6 +35,14 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 			w.inspect(i)
 		}
 		if w.known(t, &w.pk[i], 1<<uint(i)) {
+			sent |= 1 << uint(i)
+		}
+	}
+	for m := w.hot.missed; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		w.inspect(i)
+		// Of a protocol without ports the bare key was none: see keys.
+		if w.pk[i].Class != packet.ClassPlain && w.known(t, &w.pk[i], 1<<uint(i)) {
 			sent |= 1 << uint(i)
 		}
 	}
@@ -49,6 +57,7 @@ type hot struct {
 	seen        uint64 // what a packet adds to Packets and puts into Last
 	counts      uintptr
 	adjacencies uintptr
+	missed      uint32 // mask of bare packets that have no flow, to which the stages behind look
 }
 
 // hits is the whole cost of most packets. It translates, counts and queues bare packets of known flows for which that is all
@@ -66,6 +75,10 @@ func (w *Worker) hits(bare uint32) (rest uint32) {
 		}
 		word := *(*uint64)(unsafe.Pointer(&e.Pseudo))
 		if uint16(word>>genShift) != w.hot.gen || e.B == 0 || word&(uint64(*u8(d + l4 + packet.OffTCPFlags))<<eventShift)&eventBits != 0 {
+			if e.B == 0 {
+				w.hot.missed |= bare & -bare
+				continue
+			}
 			break
 		}
 		proto := uintptr(*u8(d + ip4 + packet.OffProto))
