@@ -2,17 +2,25 @@ module sluice
 
 go 1.26.0
 
-require github.com/yerden/go-dpdk v0.1.0
+require (
+	github.com/creack/pty v1.1.24 // terminals in tests
+	github.com/gliderlabs/ssh v0.3.8 // the SSH door
+	github.com/google/nftables v0.3.0 // silences the kernel on ports
+	github.com/spf13/viper v1.21.0 // settings of the programs
+	github.com/vishvananda/netlink v1.3.1 // addresses, routes, neighbors
+	github.com/vishvananda/netns v0.0.5 // namespaces in tests
+	github.com/yerden/go-dpdk v0.1.0 // DPDK; replaced by dataplane/dpdk
+	golang.org/x/crypto v0.59.0 // SSH protocol, argon2id
+	golang.org/x/sys v0.50.0 // system calls
+	golang.org/x/term v0.48.0 // line editor of the shell
+)
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/anmitsu/go-shlex v0.0.0-20200514113438-38f4b401e2be // indirect
-	github.com/creack/pty v1.1.24 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
-	github.com/gliderlabs/ssh v0.3.8 // indirect
 	github.com/go-viper/mapstructure/v2 v2.4.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
-	github.com/google/nftables v0.3.0 // indirect
 	github.com/mdlayher/netlink v1.7.3-0.20250113171957-fbb4dce95f42 // indirect
 	github.com/mdlayher/socket v0.5.0 // indirect
 	github.com/pelletier/go-toml/v2 v2.2.4 // indirect
@@ -21,18 +29,12 @@ require (
 	github.com/spf13/afero v1.15.0 // indirect
 	github.com/spf13/cast v1.10.0 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
-	github.com/spf13/viper v1.21.0 // indirect
 	github.com/subosito/gotenv v1.6.0 // indirect
-	github.com/vishvananda/netlink v1.3.1 // indirect
-	github.com/vishvananda/netns v0.0.5 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
-	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
-	golang.org/x/term v0.48.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
