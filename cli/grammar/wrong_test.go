@@ -12,6 +12,8 @@ import (
 var wrong = []struct{ line, fault, want string }{
 	{"frobnicate", "frobnicate", "No such command [frobnicate]"},
 	{"s", "s", "Ambiguous command [s]: it may be save, set, show, stat"},
+	{"exit now", "now", "No such argument [now]"},
+	{"whoami x", "x", "No such argument [x]"},
 	{"add", "add", "Incomplete command [add]: next is one of vlan ns server service lb route"},
 	{"add lb", "lb", "Incomplete command [add lb]: next is one of vserver monitor"},
 	{"add lb vsrv v HTTP", "vsrv", "No such command [vsrv]"},

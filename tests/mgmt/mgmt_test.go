@@ -1,0 +1,145 @@
+package mgmt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sluice/tests/lab/topology"
+)
+
+// lab is the topology basic, up and configured once for all tests of this package.
+var lab *topology.Lab
+
+func TestMain(m *testing.M) {
+	code, err := withLab(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withLab(m *testing.M) (code int, err error) {
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		return 1, err
+	}
+	if lab, err = topology.New("basic@mgmt", bin); err != nil {
+		return 1, err
+	}
+	if err = lab.Up(); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, lab.Down()) }()
+	if _, err = lab.Basic().Script(topology.BasicScript() + "save ns config\n"); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// shell runs one line, which must succeed.
+func shell(t *testing.T, line string) string {
+	t.Helper()
+	out, err := lab.Basic().Shell(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// refused runs one line, which must be refused with these words.
+func refused(t *testing.T, line string, want ...string) {
+	t.Helper()
+	out, err := lab.Basic().Shell(line)
+	if err == nil {
+		t.Fatalf("%s: accepted\n%s", line, out)
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%s: %v, want %q in it", line, err, w)
+		}
+	}
+}
+
+// running is the running configuration without its dates.
+func running(t *testing.T) string {
+	t.Helper()
+	var keep []string
+	for l := range strings.Lines(shell(t, "show ns runningConfig")) {
+		if !strings.HasPrefix(l, "#") {
+			keep = append(keep, l)
+		}
+	}
+	return strings.Join(keep, "")
+}
+
+func signal(t *testing.T, program string, sig syscall.Signal) {
+	t.Helper()
+	pid, err := lab.Basic().Pid(program)
+	if err == nil {
+		err = syscall.Kill(pid, sig)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killMgmt kills management and waits until another one answers.
+func killMgmt(t *testing.T) {
+	t.Helper()
+	old, err := lab.Basic().Pid("mgmt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signal(t, "mgmt", syscall.SIGKILL)
+	err = topology.Eventually(10*time.Second, func() error {
+		if pid, err := lab.Basic().Pid("mgmt"); err != nil || pid == old {
+			return fmt.Errorf("management is not started again: %w", err)
+		}
+		_, err := lab.Basic().Shell("show version")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// journaled waits until the journal holds a text.
+func journaled(t *testing.T, text string) {
+	t.Helper()
+	err := topology.Eventually(3*time.Second, func() error {
+		b, err := os.ReadFile(lab.Path("adc/config/running.xml"))
+		if err == nil && !strings.Contains(string(b), text) {
+			err = fmt.Errorf("the journal does not hold %q", text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func settle(t *testing.T) {
+	t.Helper()
+	err := topology.Eventually(15*time.Second, func() error {
+		if out, err := lab.Basic().Shell("show lb vserver web"); err != nil || !strings.Contains(out, "3 (Active)") {
+			return fmt.Errorf("not all servers are UP (%w):\n%s", err, out)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// client is a command on the client.
+func client(args ...string) *exec.Cmd {
+	return exec.Command("ip", append([]string{"netns", "exec", lab.NS("client")}, args...)...)
+}
