@@ -30,6 +30,9 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := st.Own(); err != nil {
+		return nil, err
+	}
 	h, err := host.Open(s.ports(), log)
 	if err != nil {
 		return nil, err

@@ -71,6 +71,12 @@ func run(config string) error {
 	if err != nil {
 		return err
 	}
+	// Before anything is changed: who cannot be reached is not to set up the ports. Clients wait until Serve.
+	listener, err := net.Listen("tcp", s.SSH.Listen)
+	if err != nil {
+		return fmt.Errorf("the SSH door cannot open at %s (ssh.listen): %w", s.SSH.Listen, err)
+	}
+	defer listener.Close()
 	a, err := start(ctx, s, log)
 	if err != nil {
 		return err
@@ -86,10 +92,6 @@ func run(config string) error {
 	})
 	if err != nil {
 		return err
-	}
-	listener, err := net.Listen("tcp", s.SSH.Listen)
-	if err != nil {
-		return fmt.Errorf("the SSH door cannot open at %s (ssh.listen): %w", s.SSH.Listen, err)
 	}
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()

@@ -78,7 +78,9 @@ func readSettings(path string) (*settings, error) {
 
 // oneLine joins the lines of a decoder's error.
 func oneLine(err error) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "* ", "")), " ")
+	text := strings.TrimPrefix(err.Error(), "decoding failed due to the following error(s):")
+	text = strings.NewReplacer("* ", "", "'' has invalid keys:", "unknown key", "has invalid keys:", "has the unknown key").Replace(text)
+	return strings.Join(strings.Fields(text), " ")
 }
 
 func (s *settings) check() error {

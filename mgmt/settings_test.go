@@ -47,8 +47,8 @@ func TestSettings(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	rows := []struct{ name, text, want string }{
-		{"an unknown word", goodSettings + "colour: blue\n", "colour"},
-		{"an unknown word in a port", strings.Replace(goodSettings, "twin: tw1", "twin: tw1, speed: 10", 1), "speed"},
+		{"an unknown word", goodSettings + "colour: blue\n", "unknown key colour"},
+		{"an unknown word in a port", strings.Replace(goodSettings, "twin: tw1", "twin: tw1, speed: 10", 1), "has the unknown key speed"},
 		{"an unknown word under ssh", strings.Replace(goodSettings, `{listen: "127.0.0.1:2222"}`, "{lisen: x}", 1), "lisen"},
 		{"a wrong type", strings.Replace(goodSettings, "users:", "users: 5\nx:", 1), "users"},
 		{"no YAML", "\t:::", "cannot be read"},

@@ -64,6 +64,25 @@ func lockDir(dir string) (unlock func(), err error) {
 	return func() { d.Close() }, nil
 }
 
+// lockFile is locked by the management that works on the directory, as long as it runs.
+const lockFile = ".lock"
+
+// Own makes this program the only one that works on the directory until it ends; the kernel then frees the lock,
+// however it ends. ErrOwned says that another program has it. Without room for the lock's file there is no lock and no
+// error: the appliance must start on a full disk.
+func (s *Store) Own() error {
+	f, err := os.OpenFile(filepath.Join(s.dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		f.Close()
+		return fmt.Errorf("%w %s: stop it first, or give this one a config-dir of its own", ErrOwned, s.dir)
+	}
+	s.owned = f // not closed, which would free the lock
+	return nil
+}
+
 func readLimited(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -170,3 +170,22 @@ func TestJournalOfAnotherProgram(t *testing.T) {
 		t.Fatalf("%v, %v", problems, err)
 	}
 }
+
+// TestOneOwner: a second management must not touch the directory of one that runs.
+func TestOneOwner(t *testing.T) {
+	s := open(t)
+	if err := s.Own(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Own(); !errors.Is(err, ErrOwned) || !strings.Contains(err.Error(), s.dir) {
+		t.Fatal(err)
+	}
+	s.owned.Close() // as the kernel does when a program ends
+	if err := other.Own(); err != nil {
+		t.Fatal(err)
+	}
+}

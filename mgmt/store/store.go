@@ -33,6 +33,9 @@ const Versions = 10
 // ErrBusy is the answer to a save while another one runs.
 var ErrBusy = errors.New("A configuration save is in progress")
 
+// ErrOwned says that another management works on the directory.
+var ErrOwned = errors.New("another management works on the configuration directory")
+
 // Meta is what a saved file says about itself.
 type Meta struct {
 	By string    // user who saved
@@ -76,8 +79,9 @@ type Store struct {
 	// and must be set before the first call.
 	Check func(*schema.Config) error
 
-	dir  string
-	disk disk
+	dir   string
+	disk  disk
+	owned *os.File // see Own
 
 	saving sync.Mutex // held during a save
 	mu     sync.Mutex

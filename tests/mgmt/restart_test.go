@@ -156,3 +156,21 @@ func keptSomewhere(t *testing.T, text string) bool {
 	}
 	return false
 }
+
+// TestSecondManagement: one started beside the running one ends with a sentence and touches nothing of it.
+func TestSecondManagement(t *testing.T) {
+	shell(t, "add server beside 10.9.9.9")
+	journaled(t, "beside")
+	before, err := os.ReadFile(lab.Path("adc/config/running.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := client("timeout", "5", lab.Bin+"/sluice-mgmt", "-config", lab.Path("adc/mgmt.yaml")).CombinedOutput()
+	if err == nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "another management works on the configuration directory") {
+		t.Errorf("a second management: %v, %s", err, out)
+	}
+	if after, _ := os.ReadFile(lab.Path("adc/config/running.xml")); string(after) != string(before) {
+		t.Errorf("it has changed the journal:\n%s", after)
+	}
+	shell(t, "rm server beside")
+}
