@@ -4,7 +4,7 @@ export GOFLAGS := -trimpath -buildvcs=false
 export GOAMD64 ?= v3
 
 PROGRAMS := bin/sluice-dataplane bin/sluice-mgmt bin/sluice-lab
-PACKAGES := build-essential pkg-config libdpdk-dev dpdk iproute2 ethtool nftables nginx-light openssh-client netcat-openbsd sshpass \
+PACKAGES := build-essential pkg-config libdpdk-dev dpdk-dev iproute2 ethtool nftables nginx-light openssh-client netcat-openbsd sshpass \
 	expect tmux curl procps iputils-ping tcpdump util-linux
 
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)

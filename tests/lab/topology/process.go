@@ -70,7 +70,7 @@ func (l *Lab) Stop(name string) error {
 // ours tells whether pid was started in this lab's folder.
 func (l *Lab) ours(pid int) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-	return err == nil && strings.HasPrefix(cwd, l.Dir)
+	return err == nil && strings.Contains(cwd, l.Dir) // not at its beginning if we live in a changed root
 }
 
 // stopAll ends every program of the lab, then whatever still lives in its namespaces.
