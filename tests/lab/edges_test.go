@@ -83,6 +83,7 @@ func TestMissed(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	stopped(t, pid)
 	for range 4000 {
 		w.send(late)
 	}
@@ -154,5 +155,22 @@ func TestSecondDataplane(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "device da of port 1/1 belongs to another dataplane") {
 		t.Errorf("a second dataplane on the same devices: %v\n%s", err, out)
+	}
+}
+
+// stopped waits until every thread of a process that was sent SIGSTOP has stopped.
+func stopped(t *testing.T, pid int) {
+	t.Helper()
+	if err := topology.Eventually(5*time.Second, func() error {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, task := range tasks {
+			b, e := os.ReadFile(task)
+			if state := string(b[strings.LastIndexByte(string(b), ')')+1:]); e == nil && !strings.HasPrefix(state, " T") {
+				return fmt.Errorf("%s is not stopped: %s", task, state)
+			}
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
