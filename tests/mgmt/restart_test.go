@@ -11,11 +11,10 @@ import (
 
 // TestRestartKeepsUnsavedChanges: management alone was killed; nobody has asked for the saved configuration.
 func TestRestartKeepsUnsavedChanges(t *testing.T) {
-	want := running(t)
 	for i := range 3 {
 		shell(t, fmt.Sprintf("add server kept%d 10.9.9.%d", i, i+1))
 		journaled(t, fmt.Sprintf("kept%d", i))
-		want = running(t)
+		want := running(t)
 		killMgmt(t)
 		if got := running(t); got != want {
 			t.Fatalf("after kill number %d:\n%s\nwant\n%s", i+1, got, want)
