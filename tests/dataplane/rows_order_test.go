@@ -1,10 +1,6 @@
 package dataplane
 
-import (
-	"testing"
-
-	"sluice/dataplane/packet"
-)
+import "sluice/dataplane/packet"
 
 // brief is a frame with so little payload that it takes the longer way through the worker.
 func brief(f packet.Frame) packet.Frame {
@@ -43,10 +39,4 @@ var orderRows = []row{
 		},
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 7},
 	},
-}
-
-func TestOrder(t *testing.T) {
-	for _, r := range orderRows {
-		t.Run(r.name, func(t *testing.T) { r.run(t, newMemory(t)) })
-	}
 }
