@@ -242,12 +242,14 @@ func (w *Worker) stay(n int) {
 	w.full = 0
 }
 
-// adopt goes on with other tables: packets may wait for what they say. The last turn is over, nothing of its tables is held;
-// whoever frees them waits for passed.
+// adopt goes on with other tables. The last turn is over, nothing of its tables is held; whoever frees them waits for passed.
+// Packets that waited for what the tables say now go first, lest those of this burst overtake them.
 func (w *Worker) adopt(p *published) {
 	w.seen, w.set = p, p.set
 	w.passed.Store(p.ticket)
-	w.held.pending = w.held.used > 0
+	if w.held.used > 0 {
+		w.held.release(w)
+	}
 }
 
 // clockTurns is how many busy turns in a row may pass without a look at the clock, which costs as much as a packet.

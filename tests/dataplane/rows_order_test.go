@@ -39,4 +39,20 @@ var orderRows = []row{
 		},
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 7},
 	},
+	{
+		name: "packets that waited for a neighbor leave before those that come as it is found",
+		steps: []step{
+			drops(on{nic1, ask(5001, lostPort, syn)}, on{nic1, data(ask(5001, lostPort, psh))}),
+			{
+				do: func(b *bed) {
+					if err := b.q.Inject(nic1, ask(5001, lostPort, fin).Bytes()); err != nil {
+						b.t.Fatal(err)
+					}
+					found(b)
+				},
+				out: []on{{nic2, asked(lost, q1, 80, syn)}, {nic2, data(asked(lost, q1, 80, psh))}, {nic2, asked(lost, q1, 80, fin)}},
+			},
+		},
+		counters: map[string]uint64{"held-neighbor": 2, "forward-flow": 1},
+	},
 }
