@@ -76,7 +76,7 @@ type config struct {
 	vservers uintptr // array of Vserver, in management's order
 	services uintptr // array of Service by ID
 	top      uint32  // highest service ID
-	idle     uintptr // array of ticks by vserver ID: its timeout
+	idle     uintptr // array of ticks by vserver ID: its timeout, never if it has none, 0 if there is no such vserver
 	topV     uint32  // highest vserver ID
 	snips    uintptr // array of SNIP: each service's own, one after another
 }
@@ -263,7 +263,7 @@ func checkBindings(v *api.Vserver, services map[uint32]*api.Service) error {
 
 // timeout turns seconds into ticks; a value that ticks cannot hold is as good as the longest that they can.
 func timeout(seconds uint32) uint32 {
-	return uint32(min(uint64(seconds)*TicksPerSecond, 1<<31-1))
+	return uint32(min(uint64(seconds)*TicksPerSecond, never))
 }
 
 func (c *config) fillServices(snips map[uint32]*api.SNIP) {
@@ -293,7 +293,10 @@ func (c *config) fillVservers() error {
 		p := c.vservers + uintptr(i)*vserverSize
 		*(*Vserver)(unsafe.Add(nil, p)) = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
 			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i)}
-		*u32(c.idle + uintptr(v.ID)*4) = timeout(v.ClientTimeout)
+		*u32(c.idle + uintptr(v.ID)*4) = never
+		if v.ClientTimeout != 0 {
+			*u32(c.idle + uintptr(v.ID)*4) = timeout(v.ClientTimeout)
+		}
 		if !c.vips.put(vipKey(ip4(v.IP), net16(v.Port), v.Proto), uint64(p)) {
 			return fmt.Errorf("vserver %s listens on %v port %d protocol %d, where another vserver listens already",
 				v.Name, v.IP, v.Port, v.Proto)
@@ -352,25 +355,30 @@ func (s *Set) Vserver(ip uint32, port uint16, proto uint8) *Vserver {
 	return (*Vserver)(unsafe.Add(nil, p))
 }
 
-// Orphaned is the idle time in ticks of flows whose vserver and service are gone.
+// Orphaned is the idle time in ticks of flows whose vserver or service is gone, if what is left of the two gives none: nobody
+// else would ever end them.
 const Orphaned = 120 * TicksPerSecond
+
+// never is the idle time of flows of a vserver or service with no timeout.
+const never = 1<<31 - 1
 
 // IdleLimit returns the ticks of silence after which a flow of a vserver and a service is forgotten: the shorter timeout of
 // both, where 0 means none.
 func (s *Set) IdleLimit(vserver, service uint32) uint32 {
-	limit, known := uint32(1<<31-1), false
+	limit, left := uint32(never), 0
 	if vserver <= s.conf.topV {
 		if n := *u32(s.conf.idle + uintptr(vserver)*4); n != 0 {
-			limit, known = n, true
+			limit = n
+			left++
 		}
 	}
 	if v := s.Service(service); v != nil {
-		known = true
-		if v.Timeout != 0 && v.Timeout < limit {
-			limit = v.Timeout
+		left++
+		if v.Timeout != 0 {
+			limit = min(limit, v.Timeout)
 		}
 	}
-	if !known {
+	if limit == never && left < 2 {
 		return Orphaned
 	}
 	return limit

@@ -77,7 +77,7 @@ func TestBuildCompilesTheConfiguration(t *testing.T) {
 	if !s.Up(1) || s.Up(3) || s.Up(2) || s.Up(MaxID) {
 		t.Error("health came out wrong")
 	}
-	for _, tc := range []struct{ vserver, service, want uint32 }{{2, 1, 1800}, {9, 1, 3600}, {2, 9, 1800}, {2, 3, 1800}, {9, 9, Orphaned}, {1, 3, 1<<31 - 1}} {
+	for _, tc := range []struct{ vserver, service, want uint32 }{{2, 1, 1800}, {9, 1, 3600}, {2, 9, 1800}, {2, 3, 1800}, {9, 9, Orphaned}, {1, 3, 1<<31 - 1}, {9, 3, Orphaned}, {1, 9, Orphaned}} {
 		if got := s.IdleLimit(tc.vserver, tc.service); got != tc.want {
 			t.Errorf("flows of vserver %d and service %d may be idle for %d ticks, not %d", tc.vserver, tc.service, got, tc.want)
 		}
