@@ -77,13 +77,26 @@ func TestBuildCompilesTheConfiguration(t *testing.T) {
 	if !s.Up(1) || s.Up(3) || s.Up(2) || s.Up(MaxID) {
 		t.Error("health came out wrong")
 	}
-	for _, tc := range []struct{ vserver, service, want uint32 }{{2, 1, 1800}, {9, 1, 3600}, {2, 9, 1800}, {2, 3, 1800}, {9, 9, Orphaned}, {1, 3, 1<<31 - 1}, {9, 3, Orphaned}, {1, 9, Orphaned}} {
+	if s.ConfigVersion() != 7 || s.HealthVersion() != 3 {
+		t.Errorf("versions are %d and %d", s.ConfigVersion(), s.HealthVersion())
+	}
+}
+
+// TestIdleLimits: the shorter timeout counts, none of two means never, none of what is left of two does not.
+func TestIdleLimits(t *testing.T) {
+	c := sample()
+	c.Vservers = append(c.Vservers, api.Vserver{ID: 5, Name: "patient", Proto: api.ProtoTCP, IP: ip("10.1.0.50"), Port: 81, Method: api.RoundRobin})
+	s := mustBuild(t, &api.Tables{Config: c}, empty(t))
+	defer s.Free(nil)
+	const none = 9 // no vserver's ID and no service's
+	for _, tc := range []struct{ vserver, service, want uint32 }{
+		{2, 1, 1800}, {2, 3, 1800}, {5, 1, 3600}, {5, 3, never},
+		{none, 1, 3600}, {2, none, 1800}, {none, 3, Orphaned}, {5, none, Orphaned}, {none, none, Orphaned},
+		{1, 3, Orphaned}, {4, 3, Orphaned}, // below the highest ID
+	} {
 		if got := s.IdleLimit(tc.vserver, tc.service); got != tc.want {
 			t.Errorf("flows of vserver %d and service %d may be idle for %d ticks, not %d", tc.vserver, tc.service, got, tc.want)
 		}
-	}
-	if s.ConfigVersion() != 7 || s.HealthVersion() != 3 {
-		t.Errorf("versions are %d and %d", s.ConfigVersion(), s.HealthVersion())
 	}
 }
 
