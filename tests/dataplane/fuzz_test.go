@@ -10,13 +10,19 @@ import (
 
 // FuzzFrames feeds frames of any bytes to a worker that has flows, and to its twins. Whatever comes: nothing crashes, every
 // frame ends under exactly one name, and every buffer is back in the end. The input is a row of frames, each behind
-// two bytes: its lane and its length.
+// two bytes: its lane and its length. A frame whose lane has the highest bit set is made longer than any port's MTU.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range seeds() {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, input []byte) { throw(t, input) })
 }
+
+// longer marks the lane of a frame that is made longer.
+const longer = 0x80
+
+// longFrame is more than an MTU of 1500 and less than a buffer.
+const longFrame = 1600
 
 // throw plays an input on a fresh bed.
 func throw(t *testing.T, input []byte) {
@@ -33,11 +39,14 @@ func throw(t *testing.T, input []byte) {
 	before := b.ended()
 	frames := uint64(0)
 	for len(input) >= 3 && frames < 200 {
-		lane, n := int(input[0])%lanes, min(int(input[1]), len(input)-2)
+		lane, n, long := int(input[0])%lanes, min(int(input[1]), len(input)-2), input[0]&longer != 0
 		frame := input[2 : 2+n]
 		input = input[2+n:]
 		if n == 0 {
 			continue
+		}
+		if long {
+			frame = append(append(make([]byte, 0, longFrame), frame...), make([]byte, longFrame-n)...)
 		}
 		if lane == nic2 && n > 60 { // also in two pieces
 			if err := q.InjectSegments(lane, frame[:n/2], frame[n/2:]); err != nil {
@@ -101,6 +110,8 @@ func seeds() [][]byte {
 	e := icmpError(client, vip, packet.ICMPUnreachable, 4, answered(keepPort, 5001, ack))
 	e.Dst, e.Src = mac1, clientMAC
 	row(on{nic1, e}, on{nic1, other(mac1, 0x86dd, 0x60)}, on{nic1, other(mac1, 0x0004, 1)}, on{nic1, gre(toAny(ask(0, 0, 0)))})
+	row(on{longer + nic1, totalLen(ask(5001, keepPort, psh), longFrame-packet.EtherLen)}, on{longer + nic2, totalLen(toClient(answer(server1, 80, 5001, psh)), longFrame-packet.EtherLen)},
+		on{longer + nic1, totalLen(ask(6004, lostPort, syn), 1501)}, on{longer + nic1, totalLen(ask(6005, webPort, syn), 4000)})
 	row(on{nic1, with(udp(ask(5353, dnsPort, 0)), func(f *packet.Frame) { f.NoSum = true })}, on{nic1, data(udp(toAny(ask(9, 9, 0))))})
 	return all
 }
@@ -123,4 +134,10 @@ func TestMutatedFrames(t *testing.T) {
 			t.Fatalf("by the input %q", input)
 		}
 	}
+}
+
+// totalLen makes a frame whose IP packet says that it has n bytes and must not be fragmented. Its IP checksum is right.
+func totalLen(f packet.Frame, n int) []byte {
+	f.Frag, f.Payload = 0x4000, make([]byte, n-packet.IPv4Len-packet.TCPLen)
+	return f.Bytes()[:l4+packet.TCPLen]
 }

@@ -5,77 +5,69 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"sluice/dataplane/packet"
 )
 
-// model is a naive NAT: maps and whole frames built anew. It knows what the dataplane may choose (source ports) only from what
-// comes out, and checks that nothing is chosen twice.
+// model is a naive NAT: maps and whole frames built anew. It knows what the dataplane may choose (services, source ports) only
+// from what comes out, and checks that the choice was allowed and that nothing is chosen twice.
 type model struct {
 	t     *testing.T
-	turn  map[uint16]int      // next service of a round robin vserver, by port
+	r     *rand.Rand
+	b     *bed
+	w     *world
+	now   int                 // seconds
 	flows map[client5]*nat    // by what the client sends
+	live  []*nat              // the same, in a fixed order
 	taken map[string]*nat     // by what the server answers
 	sent  map[uint64]expected // by number: frames on their way
+	held  map[ip4][]uint64    // by neighbor: frames that wait
 	n     uint64
-	want  map[string]uint64 // counters
-	wait  map[client5]bool  // clients that have opened or ended a connection in this step: they send no more in it
+	want  map[string]uint64   // counters
+	wait  map[client5]bool    // clients that have opened or ended a connection in this step: they send no more in it
+	turns map[uint16][]uint32 // services that vservers chose since the last change
+	open  map[uint32]int      // connections of a service
+	frames
 }
+
+// frames are how many went in and came out: transmitted, given to the kernel.
+type frames struct{ in, out, punted uint64 }
 
 type client5 struct {
 	ip    ip4
 	port  uint16
 	proto uint8
-	vip   ip4
 	dport uint16
 }
 
 type nat struct {
 	client  client5
-	server  ip4
-	sport   uint16 // of the server
-	source  ip4    // what the server sees
-	q       uint16 // 0: not known yet
-	pool    bool
-	fin     [2]bool // closed by the client, by the server
+	v       *modelVserver
+	s       *modelService // nil: not known yet
+	q       uint16        // 0: not known yet
+	fin     [2]bool       // closed by the client, by the server
 	rst     bool
-	clients mac
+	synack  bool // the server has sent a SYN
+	done    bool // the handshake is over
+	counted bool // among the open ones
+	last    int  // when a packet came
+	order   [2]uint64
 }
 
+// expected is a frame on its way.
 type expected struct {
-	lane  int
 	flow  *nat
-	frame packet.Frame // q still 0 if it is not known
+	side  int // who sent it: 0 the client, 1 the server
+	in    packet.Frame
+	hop   ip4  // where it goes
+	stray bool // the route has changed while it waited: later frames may overtake it
 }
 
-// vservers of the model: services in turn, how the source is made.
-var modelled = []struct {
-	vip      ip4
-	port     uint16
-	proto    uint8
-	services []struct {
-		ip   ip4
-		port uint16
-	}
-	keep, usip bool
-}{
-	{vip: vip, port: webPort, proto: packet.ProtoTCP, services: []struct {
-		ip   ip4
-		port uint16
-	}{{server1, 8001}, {server2, 8002}, {server3, 8003}}},
-	{vip: vip, port: dnsPort, proto: packet.ProtoUDP, services: []struct {
-		ip   ip4
-		port uint16
-	}{{server1, 53}}},
-	{vip: vip, port: keepPort, proto: packet.ProtoTCP, keep: true, usip: true, services: []struct {
-		ip   ip4
-		port uint16
-	}{{server1, 80}}},
-	{vip: vip, port: proxyPort, proto: packet.ProtoTCP, usip: true, services: []struct {
-		ip   ip4
-		port uint16
-	}{{server1, 80}}},
+func newModel(t *testing.T, b *bed, seed uint64) *model {
+	return &model{t: t, r: rand.New(rand.NewPCG(seed, 2)), b: b, w: newWorld(), flows: map[client5]*nat{}, taken: map[string]*nat{}, sent: map[uint64]expected{},
+		held: map[ip4][]uint64{}, want: map[string]uint64{}, turns: map[uint16][]uint32{}, open: map[uint32]int{}}
 }
 
 // number puts the frame's number into its payload, so that it is found again wherever it comes out.
@@ -85,111 +77,163 @@ func (m *model) number(f *packet.Frame) uint64 {
 	return m.n
 }
 
-// fromClient makes a packet of a client, if it may send one, and says what must come of it.
-func (m *model) fromClient(r *rand.Rand) (packet.Frame, bool) {
-	v := r.IntN(len(modelled))
-	c := client5{ip: ip4{10, 1, 0, 100}, port: uint16(2000 + r.IntN(300)*37), proto: modelled[v].proto, vip: modelled[v].vip, dport: modelled[v].port}
-	from := clientMAC
-	if r.IntN(2) == 0 {
-		c.ip, from = ip4{192, 0, 2, byte(r.IntN(40))}, gatewayMAC
+// fromClient makes a packet of a client, if it may send one, and says what must come of it. kinds are the flags to choose from.
+func (m *model) fromClient(kinds []uint8) (packet.Frame, bool) {
+	v := &m.w.vservers[m.r.IntN(len(m.w.vservers))]
+	c := client5{ip: client, port: uint16(2000 + m.r.IntN(30)*37), proto: v.proto, dport: v.port}
+	if m.r.IntN(2) == 0 {
+		c.ip = ip4{192, 0, 2, byte(m.r.IntN(10))}
 	}
-	if m.wait[c] {
+	f := packet.Frame{Dst: mac1, Src: otherMAC, SrcIP: c.ip, DstIP: vip, SrcPort: c.port, DstPort: c.dport, Proto: c.proto, TTL: uint8(2 + m.r.IntN(250))}
+	if c.proto == packet.ProtoTCP {
+		f.Flags = kinds[m.r.IntN(len(kinds))]
+	}
+	if m.wait[c] || f.Flags == syn && v.port == keepPort && m.wait[client5{}] {
 		return packet.Frame{}, false
 	}
-	f := packet.Frame{Dst: mac1, Src: from, SrcIP: c.ip, DstIP: c.vip, SrcPort: c.port, DstPort: c.dport, Proto: c.proto, TTL: uint8(2 + r.IntN(250))}
-	if c.proto == packet.ProtoTCP {
-		f.Flags = []uint8{syn, ack, psh, psh, ack, fin, rst}[r.IntN(7)]
-		m.wait[c] = f.Flags != ack && f.Flags != psh
-	}
-	f.Partial = r.IntN(10) == 0
-	if r.IntN(10) == 0 {
-		f.Tags = []uint16{uint16(r.IntN(4095))}
+	m.wait[c] = f.Flags&(packet.SYN|packet.FIN|packet.RST) != 0
+	m.wait[client5{}] = m.wait[client5{}] || f.Flags == syn && v.port == proxyPort // a port of its choice may be a client's of keep
+	f.Partial = m.r.IntN(10) == 0
+	if m.r.IntN(10) == 0 {
+		f.Tags = []uint16{uint16(m.r.IntN(4095))}
 	}
 	id := m.number(&f)
 	n := m.flows[c]
+	if n != nil && f.Flags == syn && (n.over() || !n.done && n.s != nil && !(n.s.here && n.s.up)) {
+		m.forget(n)
+		n = nil
+	}
 	why := "forward-flow"
-	if c.proto == packet.ProtoTCP && f.Flags == syn && (n == nil || n.over()) || c.proto == packet.ProtoUDP && n == nil {
-		if n != nil {
-			delete(m.taken, n.answer())
-		}
-		if n, why = m.open(v, c, from), "forward-new-flow"; n == nil {
-			m.complete(f) // which comes first
-			m.want["drop-tuple-in-use"]++
+	if n == nil {
+		if n, why = m.start(v, c, f); n == nil {
+			m.want[why]++
 			return f, true
 		}
 	}
-	if n == nil {
-		m.want["drop-no-flow"]++
-		return f, true
-	}
-	m.want[why]++
-	n.see(0, f.Flags)
-	out := f
-	out.Dst, out.Src, out.SrcIP, out.SrcPort, out.DstIP, out.DstPort = serverMAC(n.server), mac2, n.source, n.q, n.server, n.sport
-	m.sent[id] = expected{nic2, n, m.forwarded(f, out)}
+	m.complete(f)
+	m.see(n, 0, f.Flags)
+	m.forward(id, expected{flow: n, side: 0, in: f}, why)
 	return f, true
 }
 
-// open chooses the service whose turn it is; nil if the way back is taken.
-func (m *model) open(v int, c client5, from mac) *nat {
-	s := modelled[v].services[m.turn[c.dport]%len(modelled[v].services)]
-	m.turn[c.dport]++
-	n := &nat{client: c, server: s.ip, sport: s.port, source: snip2, pool: !modelled[v].usip, clients: from}
-	if modelled[v].usip {
-		n.source = c.ip
+// start opens a flow, or says why not.
+func (m *model) start(v *modelVserver, c client5, f packet.Frame) (*nat, string) {
+	may := m.w.candidates(v)
+	switch {
+	case !v.here:
+		return nil, "drop-no-vserver"
+	case c.proto == packet.ProtoTCP && f.Flags != syn:
+		return nil, "drop-no-flow"
+	case len(may) == 0:
+		m.complete(f) // which comes first
+		return nil, "drop-no-service-up"
 	}
-	if modelled[v].keep {
-		n.q = c.port
-		if m.taken[n.answer()] != nil { // the proxy vserver has chosen this very port for this client
-			delete(m.flows, c)
-			return nil
+	n := &nat{client: c, v: v, done: c.proto != packet.ProtoTCP}
+	if len(v.services) == 1 {
+		n.s = may[0]
+		if n.s.usip && !n.s.proxy {
+			n.q = c.port
+			if m.taken[n.answer()] != nil { // the proxy vserver has chosen this very port for this client
+				m.complete(f)
+				return nil, "drop-tuple-in-use"
+			}
+			m.taken[n.answer()] = n
 		}
-		m.taken[n.answer()] = n
+		m.count(n)
 	}
 	m.flows[c] = n
-	return n
+	m.live = append(m.live, n)
+	return n, "forward-new-flow"
+}
+
+func (m *model) count(n *nat) { n.counted = true; m.open[n.s.id]++ }
+
+func (m *model) uncount(n *nat) {
+	if n.counted {
+		n.counted = false
+		m.open[n.s.id]--
+	}
+}
+
+// forget ends a flow.
+func (m *model) forget(n *nat) {
+	m.uncount(n)
+	delete(m.flows, n.client)
+	if n.q != 0 {
+		delete(m.taken, n.answer())
+	}
+	m.live = slices.DeleteFunc(m.live, func(o *nat) bool { return o == n })
 }
 
 // over says whether the next SYN opens another connection.
 func (n *nat) over() bool { return n.rst || n.fin[0] && n.fin[1] }
 
-// see notes the flags of one side.
-func (n *nat) see(side int, flags uint8) {
+// see notes a packet of one side.
+func (m *model) see(n *nat, side int, flags uint8) {
+	n.last = m.now
 	n.fin[side] = n.fin[side] || flags&packet.FIN != 0
 	n.rst = n.rst || flags&packet.RST != 0
+	n.done = n.done || side == 0 && n.synack && flags&(packet.SYN|packet.ACK) == packet.ACK
+	n.synack = n.synack || side == 1 && flags&packet.SYN != 0
+	if n.over() {
+		m.uncount(n)
+	}
 }
 
-func (n *nat) answer() string { return fmt.Sprint(n.server, n.sport, n.source, n.q, n.client.proto) }
+// source is the address that the server sees.
+func (n *nat) source() ip4 {
+	if n.s.usip {
+		return n.client.ip
+	}
+	return snip2
+}
+
+func (n *nat) answer() string { return fmt.Sprint(n.s.ip, n.s.port, n.source(), n.q, n.client.proto) }
 
 // fromServer answers a random flow.
-func (m *model) fromServer(r *rand.Rand) (packet.Frame, bool) {
-	for _, n := range m.flows { // any will do
-		if n.q == 0 || r.IntN(4) != 0 {
-			continue
-		}
-		c := n.client
-		f := packet.Frame{Dst: mac2, Src: serverMAC(n.server), SrcIP: n.server, SrcPort: n.sport, DstIP: n.source, DstPort: n.q, Proto: c.proto, TTL: 64}
-		if c.proto == packet.ProtoTCP {
-			f.Flags = []uint8{synack, ack, psh, fin}[r.IntN(4)]
-		}
-		n.see(1, f.Flags)
-		f.Partial = r.IntN(10) == 0
-		id := m.number(&f)
-		out := f
-		out.Dst, out.Src, out.SrcIP, out.SrcPort, out.DstIP, out.DstPort = n.clients, mac1, c.vip, c.dport, c.ip, c.port
-		m.want["forward-flow"]++
-		m.sent[id] = expected{nic1, n, m.forwarded(f, out)}
-		return f, true
+func (m *model) fromServer(kinds []uint8) (packet.Frame, bool) {
+	if len(m.live) == 0 {
+		return packet.Frame{}, false
 	}
-	return packet.Frame{}, false
+	n := m.live[m.r.IntN(len(m.live))]
+	if n.q == 0 {
+		return packet.Frame{}, false
+	}
+	f := packet.Frame{Dst: mac2, Src: serverMAC(n.s.ip), SrcIP: n.s.ip, SrcPort: n.s.port, DstIP: n.source(), DstPort: n.q, Proto: n.client.proto, TTL: 64}
+	if f.Proto == packet.ProtoTCP {
+		f.Flags = kinds[m.r.IntN(len(kinds))]
+	}
+	f.Partial = m.r.IntN(10) == 0
+	id := m.number(&f)
+	m.complete(f)
+	m.see(n, 1, f.Flags)
+	m.forward(id, expected{flow: n, side: 1, in: f}, "forward-flow")
+	return f, true
 }
 
-// forwarded is what frame in, translated to out, is one hop further.
-func (m *model) forwarded(in, out packet.Frame) packet.Frame {
-	m.complete(in)
-	out.Partial = false
-	out.TTL--
-	return out
+// forward says what comes of a translated frame: it leaves, waits for its neighbor, or there is no way.
+func (m *model) forward(id uint64, e expected, why string) {
+	to := e.flow.client.ip
+	if e.side == 0 {
+		to = server1 // as good as any server that does not come and go
+		if e.flow.s != nil {
+			to = e.flow.s.ip
+		}
+	}
+	hop, ok := m.w.hop(to)
+	e.hop = hop
+	if _, known := m.w.macs[hop]; !ok {
+		why = "drop-no-route"
+	} else if known {
+		m.sent[id] = e
+	} else if len(m.held[hop]) == 3 {
+		why = "drop-hold-full"
+	} else {
+		m.held[hop] = append(m.held[hop], id)
+		m.sent[id] = e
+		why = "held-neighbor"
+	}
+	m.want[why]++
 }
 
 // complete counts a checksum that the dataplane has to finish. One whole checksum in 65536 looks like an unfinished one.
@@ -207,73 +251,49 @@ func (m *model) check(lane int, got []byte) {
 	}
 	id := binary.BigEndian.Uint64(got[i+4:])
 	e, ok := m.sent[id]
-	if !ok || e.lane != lane {
+	if !ok || lane != [2]int{nic2, nic1}[e.side] {
 		m.t.Fatalf("frame %d came out on lane %d (%v): %s", id, lane, ok, describe(got))
 	}
 	delete(m.sent, id)
-	if lane == nic2 && e.frame.SrcPort == 0 {
-		if e.flow.q == 0 {
-			m.learn(e.flow, got)
-		}
-		e.frame.SrcPort = e.flow.q
+	n := e.flow
+	if n.order[e.side] > id && !e.stray {
+		m.t.Fatalf("frame %d has overtaken frame %d of its flow", n.order[e.side], id)
 	}
-	if want := e.frame.Bytes(); !bytes.Equal(got, want) {
+	n.order[e.side] = max(n.order[e.side], id)
+	if e.side == 0 && n.q == 0 {
+		m.learn(n, got)
+	}
+	if want := m.translated(&e).Bytes(); !bytes.Equal(got, want) {
 		m.t.Fatalf("frame %d on lane %d\n%s", id, lane, diff(got, want))
 	}
 }
 
-// learn notes the port that the dataplane chose: nobody else may have it.
+// translated is the frame that must come of e now.
+func (m *model) translated(e *expected) packet.Frame {
+	out, n := e.in, e.flow
+	out.Partial = false
+	out.TTL--
+	if e.side == 0 {
+		out.Dst, out.Src, out.SrcIP, out.SrcPort, out.DstIP, out.DstPort = m.w.macs[n.s.ip], mac2, n.source(), n.q, n.s.ip, n.s.port
+		return out
+	}
+	out.Dst, out.Src, out.SrcIP, out.SrcPort, out.DstIP, out.DstPort = m.w.macs[e.hop], mac1, vip, n.client.dport, n.client.ip, n.client.port
+	return out
+}
+
+// learn notes the service and the port that the dataplane chose: the service must have been the one to choose, and nobody else
+// may have the port.
 func (m *model) learn(n *nat, got []byte) {
 	_, l3 := packet.Ether(got).Split()
+	if n.s == nil {
+		m.chosen(n, packet.IPv4(l3).Dst())
+	}
 	n.q = binary.BigEndian.Uint16(l3[packet.IPv4Len:])
-	if n.q < 1024 || n.pool && n.q > 59999 || n.q == 3784 || n.q == 4784 || n.q == 4789 {
+	if n.q < 1024 || !n.s.usip && n.q > 59999 || n.q == 3784 || n.q == 4784 || n.q == 4789 {
 		m.t.Fatalf("port %d was chosen", n.q)
 	}
 	if o := m.taken[n.answer()]; o != nil {
 		m.t.Fatalf("%v has the same way back as %v: port %d", n.client, o.client, n.q)
 	}
 	m.taken[n.answer()] = n
-}
-
-// TestTrafficAgainstNaiveNAT sends random traffic of many clients and servers, in bursts, and compares every frame and every
-// counter with the model.
-func TestTrafficAgainstNaiveNAT(t *testing.T) {
-	q := newMemory(t)
-	b := newBed(t, q, 1<<15)
-	m := &model{t: t, turn: map[uint16]int{}, flows: map[client5]*nat{}, taken: map[string]*nat{}, sent: map[uint64]expected{}, want: map[string]uint64{}}
-	r := rand.New(rand.NewPCG(11, 2))
-	for range 3000 {
-		// One side at a time: which lane is served first is not the model's business.
-		client := r.IntN(2) == 0
-		m.wait = map[client5]bool{}
-		for range 1 + r.IntN(60) {
-			lane, f, ok := nic1, packet.Frame{}, true
-			if client {
-				f, ok = m.fromClient(r)
-			} else if f, ok = m.fromServer(r); ok {
-				lane = nic2
-			}
-			if ok {
-				if err := q.Inject(lane, f.Bytes()); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		b.turns()
-		for _, l := range []int{nic2, nic1} {
-			for _, f := range q.Sent(l) {
-				m.check(l, f)
-			}
-		}
-		for id, e := range m.sent {
-			t.Fatalf("frame %d never came out on lane %d: %s (counters: %s)", id, e.lane, describe(e.frame.Bytes()), sameCounters(b.counters(), m.want))
-		}
-	}
-	if d := sameCounters(b.counters(), m.want); d != "" {
-		t.Error(d)
-	}
-	if m.want["forward-new-flow"] < 1000 || m.want["forward-flow"] < 20000 || m.want["drop-no-flow"] < 100 {
-		t.Errorf("the traffic says little: %v", m.want)
-	}
-	b.close()
 }
