@@ -174,17 +174,7 @@ func (f *form) names() []string {
 	return all
 }
 
-// Usage is the synopsis of a command, e.g. "add server <name> <IPAddress> [-state ( ENABLED | DISABLED )] [-comment <string>]".
-func Usage(verb string, o *schema.Object) string {
-	objs := []*schema.Object{o}
-	for _, p := range paths() {
-		if p.obj != o && !p.short && p.obj.Has(verb) && slices.Equal(p.words, o.Words) {
-			objs = append(objs, p.obj)
-		}
-	}
-	return usage(formOf(verb, objs))
-}
-
+// usage is the synopsis of a command, e.g. "add server <name> <IPAddress> [-state ( ENABLED | DISABLED )] [-comment <string>]".
 func usage(f *form) string {
 	parts := []string{f.verb, f.objs[0].Name()}
 	for i, p := range f.pos {

@@ -33,9 +33,8 @@ func BenchmarkParse(b *testing.B) {
 	}{{"TCP", client}, {"UDP", with(func(f *Frame) { f.Proto = ProtoUDP })}, {"tagged", with(func(f *Frame) { f.Tags = []uint16{2} })}} {
 		b.Run(c.name, func(b *testing.B) {
 			burst := spread(b, c.f)
-			var slots [Burst]uintptr
 			for b.Loop() {
-				ParseBurst(burst, Burst, &testIndex, &slots)
+				parseAll(burst)
 			}
 			perPacket(b)
 		})

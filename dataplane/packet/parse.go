@@ -39,17 +39,6 @@ func Parse(p *Packet, x *Index) {
 	}
 }
 
-// ParseBurst parses b[0:n] and gathers the flow slots to prefetch; a packet without a key gets the first slot's address.
-func ParseBurst(b *[Burst]Packet, n int, x *Index, slots *[Burst]uintptr) {
-	for i := 0; i < n && i < Burst; i++ {
-		p := &b[i]
-		if !parsePlain(p, x) {
-			parseCareful(p, x)
-		}
-		slots[i] = p.Slot
-	}
-}
-
 // parsePlain parses what is plain beyond doubt and reports false for whatever differs, which takes the careful way. It
 // calls nothing, so that it has neither a frame nor a stack check: written as one loop over the burst it was slower, for
 // want of registers.

@@ -165,25 +165,28 @@ func TestParseRefusesMoreBytesThanTheFrameHas(t *testing.T) {
 	}
 }
 
-func TestParseBurst(t *testing.T) {
-	r := newRoom(t)
-	var b [Burst]Packet
-	var slots [Burst]uintptr
-	b[0], b[1] = *r.place(client.Bytes()), Packet{} // the second has no bytes at all
-	ParseBurst(&b, 2, &testIndex, &slots)
-	if b[0].Class != ClassPlain || slots[0] != b[0].Slot || b[1].Class != ClassMalformed || slots[1] != testIndex.Base || slots[2] != 0 {
-		t.Errorf("classes %d %d, slots %x %x %x", b[0].Class, b[1].Class, slots[0], slots[1], slots[2])
+func TestParseWithoutBytes(t *testing.T) {
+	a, b := *newRoom(t).place(client.Bytes()), Packet{}
+	Parse(&a, &testIndex)
+	Parse(&b, &testIndex)
+	if a.Class != ClassPlain || b.Class != ClassMalformed || b.Slot != testIndex.Base {
+		t.Errorf("classes %d %d, slot %x", a.Class, b.Class, b.Slot)
 	}
 }
 
 func TestParseAllocatesNothing(t *testing.T) {
 	r := newRoom(t)
 	var b [Burst]Packet
-	var slots [Burst]uintptr
 	for i := range b {
 		b[i] = *r.place(client.Bytes())
 	}
-	if n := testing.AllocsPerRun(100, func() { ParseBurst(&b, Burst, &testIndex, &slots) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { parseAll(&b) }); n != 0 {
 		t.Errorf("%v allocations a burst", n)
+	}
+}
+
+func parseAll(b *[Burst]Packet) {
+	for i := range b {
+		Parse(&b[i], &testIndex)
 	}
 }

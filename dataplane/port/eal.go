@@ -116,11 +116,3 @@ func captured() string {
 	C.log_last(&buf[0], C.int(len(buf)))
 	return strings.TrimSpace(C.GoString(&buf[0]))
 }
-
-// StopEAL releases DPDK. All queues must be at rest.
-func StopEAL() error {
-	if err := eal.Cleanup(); err != nil {
-		return fmt.Errorf("DPDK did not end cleanly: %w", err)
-	}
-	return nil
-}

@@ -12,11 +12,6 @@ import (
 
 // MonitorsOf are the monitors that watch the service now: those bound to it, or its protocol's default, or none when
 // its healthMonitor is NO.
-func MonitorsOf(c *schema.Config, service string) []*schema.LBMonitor {
-	return NewIndex(c).MonitorsOf(service)
-}
-
-// MonitorsOf is the function of that name on an index.
 func (x *Index) MonitorsOf(service string) []*schema.LBMonitor {
 	svc := x.services[service]
 	if svc == nil || svc.HealthMonitor == "NO" {

@@ -20,63 +20,21 @@ var lab *topology.Lab
 
 // TestMain: T=basic@TAG takes a lab of its own, beside others.
 func TestMain(m *testing.M) {
-	code, err := withLab(m)
+	code, err := 1, error(nil)
+	if lab, err = topology.New(cmp.Or(os.Getenv("T"), "basic"), "../../bin"); err == nil {
+		code, err = lab.Test(settled, m.Run)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lab:", err)
-		code = 1
 	}
 	os.Exit(code)
-}
-
-func withLab(m *testing.M) (code int, err error) {
-	bin, err := filepath.Abs("../../bin")
-	if err != nil {
-		return 1, err
-	}
-	if _, err := os.Stat(filepath.Join(bin, "sluice-mgmt")); err != nil {
-		return 1, fmt.Errorf("the programs are not built: run make build: %w", err)
-	}
-	if lab, err = topology.New(cmp.Or(os.Getenv("T"), "basic"), bin); err != nil {
-		return 1, err
-	}
-	if err = lab.Up(); err != nil {
-		return 1, err
-	}
-	defer func() {
-		if os.Getenv("KEEP") == "" {
-			err = errors.Join(err, lab.Down())
-			if left := lab.Left(); left != "" {
-				err = errors.Join(err, fmt.Errorf("taken down, but still there: %s", left))
-			}
-		}
-	}()
-	if _, err = lab.Basic().Script(topology.BasicScript() + "save ns config\n"); err != nil {
-		return 1, err
-	}
-	if err = settled(); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
 }
 
 // full tells whether the long rows run too.
 func full() bool { return os.Getenv("FULL") != "" }
 
 // settled waits until every service of basic is UP.
-func settled() error {
-	return topology.Eventually(30*time.Second, func() error {
-		for _, v := range []string{"web", "echo"} {
-			out, err := lab.Basic().Shell("show lb vserver " + v)
-			if err != nil {
-				return err
-			}
-			if !strings.Contains(out, "3 (Total)") || !strings.Contains(out, "3 (Active)") {
-				return fmt.Errorf("vserver %s has not all services UP:\n%s", v, out)
-			}
-		}
-		return nil
-	})
-}
+func settled() error { return lab.Basic().Settled(30*time.Second, "web", "echo") }
 
 func mustSettle(t *testing.T) {
 	t.Helper()

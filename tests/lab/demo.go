@@ -49,14 +49,7 @@ func show(l *topology.Lab) error {
 	if _, err := a.Script(topology.BasicScript()); err != nil {
 		return err
 	}
-	err := topology.Eventually(20*time.Second, func() error {
-		out, err := a.Shell("show lb vserver web")
-		if err == nil && (!strings.Contains(out, "3 (Total)") || !strings.Contains(out, "3 (Active)")) {
-			err = fmt.Errorf("the services are not UP:\n%s", out)
-		}
-		return err
-	})
-	if err != nil {
+	if err := a.Settled(20*time.Second, "web"); err != nil {
 		return err
 	}
 	served := map[string]int{}

@@ -84,7 +84,7 @@ func TestMgmtKilled(t *testing.T) {
 	mustSettle(t)
 	want := bigFile(t, lab.Path("www/slow"), 24<<20)
 	defer os.Remove(lab.Path("www/slow"))
-	before := withoutDates(shell(t, "show ns runningConfig"))
+	before := running(t)
 	download := client("sh", "-c", "curl -sS -m 60 --limit-rate 4M http://"+topology.VIP+"/slow | sha256sum")
 	sum := make(chan string, 1)
 	go func() { b, _ := download.Output(); sum <- string(b) }()
@@ -103,19 +103,19 @@ func TestMgmtKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustSettle(t)
-	if after := withoutDates(shell(t, "show ns runningConfig")); after != before {
+	if after := running(t); after != before {
 		t.Errorf("the configuration after the restart differs:\n%s\nbefore:\n%s", after, before)
 	}
 }
 
-func withoutDates(config string) string {
-	var keep []string
-	for line := range strings.Lines(config) {
-		if !strings.HasPrefix(line, "#") {
-			keep = append(keep, line)
-		}
+// running is the running configuration without its dates.
+func running(t *testing.T) string {
+	t.Helper()
+	out, err := lab.Basic().Running()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.Join(keep, "")
+	return out
 }
 
 // TestDataplaneKilled: forwarding again soon, with the twins' addresses and routes back.

@@ -1,11 +1,9 @@
 package mgmt
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,30 +16,14 @@ import (
 var lab *topology.Lab
 
 func TestMain(m *testing.M) {
-	code, err := withLab(m)
+	code, err := 1, error(nil)
+	if lab, err = topology.New("basic@mgmt", "../../bin"); err == nil {
+		code, err = lab.Test(func() error { return nil }, m.Run)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lab:", err)
-		code = 1
 	}
 	os.Exit(code)
-}
-
-func withLab(m *testing.M) (code int, err error) {
-	bin, err := filepath.Abs("../../bin")
-	if err != nil {
-		return 1, err
-	}
-	if lab, err = topology.New("basic@mgmt", bin); err != nil {
-		return 1, err
-	}
-	if err = lab.Up(); err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, lab.Down()) }()
-	if _, err = lab.Basic().Script(topology.BasicScript() + "save ns config\n"); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
 }
 
 // shell runs one line, which must succeed.
@@ -71,13 +53,11 @@ func refused(t *testing.T, line string, want ...string) {
 // running is the running configuration without its dates.
 func running(t *testing.T) string {
 	t.Helper()
-	var keep []string
-	for l := range strings.Lines(shell(t, "show ns runningConfig")) {
-		if !strings.HasPrefix(l, "#") {
-			keep = append(keep, l)
-		}
+	out, err := lab.Basic().Running()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.Join(keep, "")
+	return out
 }
 
 func signal(t *testing.T, program string, sig syscall.Signal) {
@@ -128,13 +108,7 @@ func journaled(t *testing.T, text string) {
 
 func settle(t *testing.T) {
 	t.Helper()
-	err := topology.Eventually(15*time.Second, func() error {
-		if out, err := lab.Basic().Shell("show lb vserver web"); err != nil || !strings.Contains(out, "3 (Active)") {
-			return fmt.Errorf("not all servers are UP (%w):\n%s", err, out)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := lab.Basic().Settled(15*time.Second, "web"); err != nil {
 		t.Fatal(err)
 	}
 }

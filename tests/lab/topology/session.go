@@ -1,0 +1,67 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Test brings the lab up, configured and saved, calls ready and then run, and takes everything down again; what is left behind
+// after that is an error. With KEEP in the environment the lab stays. The code is that of run, or 1 with an error.
+func (l *Lab) Test(ready func() error, run func() int) (code int, err error) {
+	if _, err := os.Stat(filepath.Join(l.Bin, "sluice-mgmt")); err != nil {
+		return 1, fmt.Errorf("the programs are not built: run make build: %w", err)
+	}
+	if err := l.Up(); err != nil {
+		return 1, err
+	}
+	defer func() {
+		if os.Getenv("KEEP") == "" {
+			err = errors.Join(err, l.Down())
+			if left := l.Left(); left != "" {
+				err = errors.Join(err, fmt.Errorf("taken down, but still there: %s", left))
+			}
+		}
+		if err != nil {
+			code = 1
+		}
+	}()
+	if _, err := l.Basic().Script(BasicScript() + "save ns config\n"); err != nil {
+		return 1, err
+	}
+	if err := ready(); err != nil {
+		return 1, err
+	}
+	return run(), nil
+}
+
+// Settled waits until all three services of each vserver are UP.
+func (a *Appliance) Settled(most time.Duration, vservers ...string) error {
+	return Eventually(most, func() error {
+		for _, v := range vservers {
+			out, err := a.Shell("show lb vserver " + v)
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(out, "3 (Total)") || !strings.Contains(out, "3 (Active)") {
+				return fmt.Errorf("vserver %s has not all services UP:\n%s", v, out)
+			}
+		}
+		return nil
+	})
+}
+
+// Running is the running configuration without the lines that carry dates.
+func (a *Appliance) Running() (string, error) {
+	out, err := a.Shell("show ns runningConfig")
+	var keep strings.Builder
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "#") {
+			keep.WriteString(line)
+		}
+	}
+	return keep.String(), err
+}
