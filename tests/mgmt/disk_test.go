@@ -23,7 +23,7 @@ func small(t *testing.T) (dir string) {
 	pid := strconv.Itoa(supervisor)
 	dir = lab.Path("adc/config")
 	mount := func(args ...string) {
-		if out, err := exec.Command("nsenter", append([]string{"-t", pid, "-m"}, args...)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("nsenter", append([]string{"-t", pid, "-m", "-r"}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v: %s", args, err, out)
 		}
 	}
