@@ -67,9 +67,17 @@ type SNIP struct {
 // Method is a balancing method.
 type Method uint8
 
+// The numbers travel between programs: new ones go to the end.
 const (
 	RoundRobin Method = iota + 1
 	LeastConnection
+	LeastPackets
+	LeastBandwidth
+	LeastResponseTime
+	SourceIPHash
+	DestinationIPHash
+	SourceDestinationIPHash
+	SourceIPSourcePortHash
 )
 
 // IP protocol numbers of a vserver or service. ProtoAny matches every protocol.
