@@ -60,7 +60,7 @@ func OpenPools(s PoolSettings) (*Pools, error) {
 		return nil, fmt.Errorf("port pools: worker %d of %d: the number of workers must be 1, 2, 4 ... 64 and workers count from 0", s.Self, s.Workers)
 	}
 	slots := 1 << bits.Len(uint(s.Pools*2))
-	size := s.Pools * int(unsafe.Sizeof(pool{}))
+	size := (s.Pools + 1) * int(unsafe.Sizeof(pool{})) // one more to peek at
 	mem, err := unix.Mmap(-1, 0, size+slots*4, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, fmt.Errorf("port pools: no %d MiB of address space for %d pools: %w", size>>20, s.Pools, err)

@@ -52,7 +52,7 @@ func (p *Pools) open(key uint64) *pool {
 		p.forget(p.number(n).key)
 	}
 	x := p.number(n)
-	*x = pool{key: key, lo: 1} // an impossible range, so that Take sets it
+	x.begin(key)
 	i := p.home(key)
 	for *p.place(i) != 0 {
 		i = (i + 1) & p.mask
@@ -60,6 +60,9 @@ func (p *Pools) open(key uint64) *pool {
 	*p.place(i) = n + 1
 	return x
 }
+
+// begin empties a pool for a key, with an impossible range, so that Take sets it.
+func (x *pool) begin(key uint64) { *x = pool{key: key, lo: 1} }
 
 // stealLooks bounds the search for an idle pool, which a packet waits for.
 const stealLooks = 64
@@ -90,4 +93,22 @@ func (p *Pools) forget(key uint64) {
 		}
 	}
 	*p.place(gap) = 0
+}
+
+// peek is a copy of what open would return; it holds until the next peek. nil if all pools are in use.
+func (p *Pools) peek(key uint64) *pool {
+	c := p.number(p.max)
+	if x := p.find(key); x != nil {
+		*c = *x
+		return c
+	}
+	if p.made == p.max {
+		steal := p.steal
+		_, ok := p.idle()
+		if p.steal = steal; !ok {
+			return nil
+		}
+	}
+	c.begin(key)
+	return c
 }

@@ -266,6 +266,63 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// TestPeekForetellsTake asks any number of times before each port is taken, with pools that come up, run out, change their range
+// and are taken over: the answer is what then comes, and asking changes nothing.
+func TestPeekForetellsTake(t *testing.T) {
+	tab := open(t, 4000, [2]uint64{})
+	asked := openPools(t, PoolSettings{Pools: 6, Workers: 2, Self: 1, Seed: 7})
+	silent := openPools(t, PoolSettings{Pools: 6, Workers: 2, Self: 1, Seed: 7})
+	r := rand.New(rand.NewPCG(8, 8))
+	type port struct {
+		service uint32
+		q       uint16
+	}
+	var out []port
+	none := 0
+	for step := range 20000 {
+		if len(out) > 0 && r.IntN(5) < 2 {
+			i := r.IntN(len(out))
+			p := out[i]
+			out[i] = out[len(out)-1]
+			out = out[:len(out)-1]
+			asked.Release(5, p.service, p.q)
+			silent.Release(5, p.service, p.q)
+			continue
+		}
+		service, lo := uint32(r.IntN(9)), uint16(1000+r.IntN(2))
+		hi := lo + 60
+		var foretold uint16
+		var may bool
+		for range 1 + r.IntN(3) {
+			foretold, may = asked.PeekUnused(tab, 5, service, lo, hi, 11, 80, packet.ProtoTCP)
+		}
+		got, ok := asked.TakeUnused(tab, 5, service, lo, hi, 11, 80, packet.ProtoTCP)
+		want, can := silent.TakeUnused(tab, 5, service, lo, hi, 11, 80, packet.ProtoTCP)
+		if got != foretold || ok != may || got != want || ok != can {
+			t.Fatalf("step %d: foretold %d %v, got %d %v; nobody asked: %d %v", step, foretold, may, got, ok, want, can)
+		}
+		if !ok {
+			none++
+			continue
+		}
+		out = append(out, port{service, got})
+		if r.IntN(3) == 0 { // the way back is taken, also for the other services at that server
+			var fwd, rev Entry
+			in, to := packet.MakeKey(uint32(step), 50, 1, 80, packet.ProtoTCP), packet.MakeKey(5, 11, got, 80, packet.ProtoTCP)
+			fwd.Fill(in, to)
+			rev.Fill(to.Reverse(), in.Reverse())
+			tab.Create(&fwd, &rev)
+		}
+		probe, _ := asked.PeekProbe(tab, 7, 4700, 4799, 11, 80, packet.ProtoUDP)
+		if q, _ := asked.Probe(tab, 7, 4700, 4799, 11, 80, packet.ProtoUDP); q != probe {
+			t.Fatalf("step %d: foretold the probe %d, got %d", step, probe, q)
+		}
+	}
+	if none == 0 {
+		t.Error("nothing ever ran out: the test has lost its point")
+	}
+}
+
 func TestOpenPoolsRefuses(t *testing.T) {
 	for _, s := range []PoolSettings{{}, {Pools: -1, Workers: 1}, {Pools: 1, Workers: 3}, {Pools: 1, Workers: 2, Self: 2}, {Pools: 1, Workers: 128}, {Pools: 1, Workers: 1, Self: -1}} {
 		if _, err := OpenPools(s); err == nil {

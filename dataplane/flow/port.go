@@ -20,6 +20,20 @@ func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server
 	if x == nil {
 		return 0, false
 	}
+	return p.takeUnused(x, t, snip, lo, hi, server, serverPort, proto)
+}
+
+// PeekUnused is TakeUnused without consequences: the port that it would give out now. It takes the port from a copy.
+func (p *Pools) PeekUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+	x := p.peek(poolKey(snip, service))
+	if x == nil {
+		return 0, false
+	}
+	return p.takeUnused(x, t, snip, lo, hi, server, serverPort, proto)
+}
+
+// takeUnused is TakeUnused from a pool that is found already.
+func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
 	for range takeTries {
 		q, ok := p.take(x, lo, hi)
 		if !ok {
@@ -59,4 +73,12 @@ func (p *Pools) Probe(t *Table, client uint32, lo, hi uint16, server uint32, ser
 		}
 	}
 	return 0, false
+}
+
+// PeekProbe is Probe without consequences: the port that it would find now.
+func (p *Pools) PeekProbe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+	tried := p.tried
+	port, ok = p.Probe(t, client, lo, hi, server, serverPort, proto)
+	p.tried = tried
+	return port, ok
 }

@@ -40,29 +40,35 @@ func (s *State) Close() error { return syscall.Munmap(s.mem) }
 
 func word(p uintptr, id uint32) *uint32 { return (*uint32)(unsafe.Add(nil, p+uintptr(id)*4)) }
 
-// Pick returns the ID of the service that takes the next flow of v, or 0 if none is up. It does not count the flow: the
-// caller does with Opened once the flow exists.
+// Pick returns the ID of the service that takes the next flow of v, or 0 if none is up, and passes the turn on. It does not
+// count the flow: the caller does with Opened once the flow exists.
 func (s *State) Pick(t *table.Set, v *table.Vserver) uint32 {
+	service, turn := s.Choose(t, v)
+	*word(s.turn, v.ID) = turn
+	return service
+}
+
+// Choose is Pick without consequences: which service the next flow of v would get, and the turn that is next once it has got
+// it. Whatever a method remembers is written by Pick alone, so that an operator may ask as often as he likes.
+func (s *State) Choose(t *table.Set, v *table.Vserver) (service, turn uint32) {
 	p := t.Pool(v)
+	first := *word(s.turn, v.ID)
 	if p.N == 0 {
-		return 0
+		return 0, first
 	}
-	turn := word(s.turn, v.ID)
 	// The pool may have become shorter since the last choice.
-	first := *turn
 	if first >= p.N {
 		first %= p.N
 	}
 	if api.Method(v.Method) == api.RoundRobin {
-		*turn = first + 1
-		return p.Scheduled(first)
+		return p.Scheduled(first), first + 1
 	}
-	return s.least(p, first, turn)
+	return s.least(p, first)
 }
 
 // least chooses the fewest open flows by weight; of equals the first from the place after the last choice on, so that
 // equals take turns.
-func (s *State) least(p *table.Pool, first uint32, turn *uint32) uint32 {
+func (s *State) least(p *table.Pool, first uint32) (service, turn uint32) {
 	place, best := first, p.Member(first)
 	least := uint64(*word(s.open, best.Service))
 	for k, i := uint32(1), first; k < p.N; k++ {
@@ -75,8 +81,7 @@ func (s *State) least(p *table.Pool, first uint32, turn *uint32) uint32 {
 			place, best, least = i, m, open
 		}
 	}
-	*turn = place + 1
-	return best.Service
+	return best.Service, place + 1
 }
 
 // Opened counts a flow of a service. The store is atomic for Open's sake: it is an ordinary store on amd64 and arm64 that a

@@ -171,6 +171,30 @@ func TestClosedNeverGoesBelowNothing(t *testing.T) {
 	}
 }
 
+// TestChooseForetellsPick asks any number of times before each choice: the answer is what Pick then does, and asking changes nothing.
+func TestChooseForetellsPick(t *testing.T) {
+	for _, method := range []api.Method{api.RoundRobin, api.LeastConnection} {
+		r := rand.New(rand.NewPCG(uint64(method), 3))
+		tab, v := set(t, nil, method, []uint16{1, 3, 2, 2, 7}, []uint32{1, 2, 4, 5})
+		asked, silent := state(t), state(t)
+		for step := range 500 {
+			var foretold uint32
+			for range 1 + r.IntN(3) {
+				foretold, _ = asked.Choose(tab, v)
+			}
+			got, want := asked.Pick(tab, v), silent.Pick(tab, v)
+			if got != foretold || got != want {
+				t.Fatalf("method %d, step %d: foretold %d, chose %d; nobody asked: %d", method, step, foretold, got, want)
+			}
+			if r.IntN(3) > 0 {
+				asked.Opened(got)
+				silent.Opened(got)
+			}
+		}
+		tab.Free(nil)
+	}
+}
+
 func TestPickAllocatesNothing(t *testing.T) {
 	tab, v := set(t, nil, api.LeastConnection, []uint16{1, 1, 1}, []uint32{1, 2, 3})
 	defer tab.Free(nil)
