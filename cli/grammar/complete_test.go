@@ -22,7 +22,7 @@ var completions = []struct {
 	{"add lb ", "", "vserver monitor"},
 	{"show runn", "runn", "runningConfig"},
 	{"sh ip ", "", "10.1.0.5 10.2.0.5 10.1.0.50 -type <cr>"},
-	{"stat ", "", "service lb ns"},
+	{"stat ", "", "service lb ns worker"},
 	{"bind ", "", "vlan lb service"},
 	{"add lb vserver ", "", "<name>"},
 	{"add lb vserver v ", "", "HTTP TCP UDP ANY"},

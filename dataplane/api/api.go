@@ -207,6 +207,9 @@ type WorkerStats struct {
 	Sleeps       uint64
 	Flows        uint64 // entries in use
 	FlowCapacity uint64 // entries at which new flows are refused
+	// The versions of the parts that it works with: those of the Stats unless it hangs.
+	ConfigVersion, HealthVersion, FIBVersion, NeighborsVersion uint64
+	Counters                                                   []uint64 // of this worker alone, in the order of Stats.Counters
 }
 
 // Counter is a named count.

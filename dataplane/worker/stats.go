@@ -23,16 +23,22 @@ func (w *Worker) Stats(s *api.Stats) {
 	if len(s.Counters) == 0 {
 		s.Counters = names()
 	}
-	for i := range s.Counters {
-		s.Counters[i].Value += w.Counter(i)
+	for i, n := range s.Workers[len(s.Workers)-1].Counters {
+		s.Counters[i].Value += n
 	}
 	w.flowStats(t, s)
 }
 
 func (w *Worker) busy() api.WorkerStats {
-	f := w.figures
-	return api.WorkerStats{Lcore: w.opt.Lcore, TotalCycles: load(&f.total), BusyCycles: load(&f.busy), Polls: load(&f.polls),
-		Packets: load(&f.packets), Sleeps: load(&f.sleeps), Flows: load(&f.flows), FlowCapacity: w.flows.Limit()}
+	f, t := w.figures, w.seen.Load().set
+	s := api.WorkerStats{Lcore: w.opt.Lcore, TotalCycles: load(&f.total), BusyCycles: load(&f.busy), Polls: load(&f.polls),
+		Packets: load(&f.packets), Sleeps: load(&f.sleeps), Flows: load(&f.flows), FlowCapacity: w.flows.Limit(),
+		ConfigVersion: t.ConfigVersion(), HealthVersion: t.HealthVersion(), FIBVersion: t.FIBVersion(), NeighborsVersion: t.NeighborsVersion(),
+		Counters: make([]uint64, counters)}
+	for i := range s.Counters {
+		s.Counters[i] = w.Counter(i)
+	}
+	return s
 }
 
 // names are the counters' names and texts, reasons first.

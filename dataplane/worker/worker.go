@@ -77,8 +77,7 @@ type Worker struct {
 	idle   int // turns without a packet, in a row
 	full   int // full bursts of one lane, in a row
 	tables atomic.Pointer[published]
-	seen   *published    // what the worker works with
-	passed atomic.Uint64 // ticket of seen
+	seen   atomic.Pointer[published] // what the worker works with
 }
 
 // published is a set on its way to the worker.
@@ -146,8 +145,10 @@ func (w *Worker) acquire() (err error) {
 	if err != nil {
 		return err
 	}
-	w.seen, w.set = &published{set: set}, set
-	w.tables.Store(w.seen)
+	first := &published{set: set}
+	w.set = set
+	w.seen.Store(first)
+	w.tables.Store(first)
 	return nil
 }
 
@@ -189,7 +190,7 @@ func (w *Worker) Publish(t *table.Set) (ticket uint64) {
 }
 
 // Passed says whether the worker has come to a burst boundary since Publish gave the ticket: it holds nothing of earlier sets.
-func (w *Worker) Passed(ticket uint64) bool { return w.passed.Load() >= ticket }
+func (w *Worker) Passed(ticket uint64) bool { return w.seen.Load().ticket >= ticket }
 
 // Tables is the set that was published last: what the next one is built from.
 func (w *Worker) Tables() *table.Set { return w.tables.Load().set }
@@ -200,7 +201,7 @@ func (w *Worker) Poll() int {
 	x := w.x
 	w.queue.Turn(x)
 	w.beat()
-	if p := w.tables.Load(); p != w.seen {
+	if p := w.tables.Load(); p != w.seen.Load() {
 		w.adopt(p)
 	}
 	n := int(x.RxN)
@@ -242,11 +243,11 @@ func (w *Worker) stay(n int) {
 	w.full = 0
 }
 
-// adopt goes on with other tables. The last turn is over, nothing of its tables is held; whoever frees them waits for passed.
+// adopt goes on with other tables. The last turn is over, nothing of its tables is held; whoever frees them waits for Passed.
 // Packets that waited for what the tables say now go first, lest those of this burst overtake them.
 func (w *Worker) adopt(p *published) {
-	w.seen, w.set = p, p.set
-	w.passed.Store(p.ticket)
+	w.set = p.set
+	w.seen.Store(p)
 	if w.held.used > 0 {
 		w.held.release(w)
 	}

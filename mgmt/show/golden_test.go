@@ -100,7 +100,13 @@ func reading(n uint64) *api.Stats {
 				TxBytes: 600000 * n, RxMissed: n, TxFull: 2 * n, TwinRxPackets: 10 * n, TwinTxPackets: 20 * n},
 			{Name: "1/2", MTU: 1500},
 		},
-		Workers: []api.WorkerStats{{TotalCycles: 1000 * n, BusyCycles: 1000*n - 900, Flows: 50, FlowCapacity: 1000}},
+		ConfigVersion: 5, HealthVersion: 70, FIBVersion: 3, NeighborsVersion: 12,
+		Workers: []api.WorkerStats{
+			{Lcore: 1, TotalCycles: 1000 * n, BusyCycles: 1000*n - 900, Polls: 700 * n, Packets: 4000 * n, Sleeps: n, Flows: 50, FlowCapacity: 500,
+				ConfigVersion: 5, HealthVersion: 70, FIBVersion: 3, NeighborsVersion: 12, Counters: []uint64{8000 * n, 20 * n, 10 * n, 0}},
+			{Lcore: 2, TotalCycles: 1000 * n, BusyCycles: 100 * n, Polls: 9000 * n, Packets: 1000 * n, Sleeps: 20 * n, Flows: 450, FlowCapacity: 500,
+				ConfigVersion: 4, HealthVersion: 70, FIBVersion: 3, NeighborsVersion: 12, Counters: []uint64{1000 * n, 0, 20 * n, 0}},
+		},
 		Counters: []api.Counter{{Name: "transmit", Value: 9000 * n}, {Name: "punt", Value: 20 * n},
 			{Name: "drop-no-vserver", Value: 30 * n, Help: "No vserver has the address and port."}, {Name: "drop-ttl-expired", Help: "The TTL is used up."}},
 		Vservers: []api.FlowStats{flows(1, "web", 3)},
@@ -132,6 +138,7 @@ func TestGolden(t *testing.T) {
 		"lb-monitor": {"show lb monitor", "show lb monitor health", "show lb monitor ping", "show lb monitor m9"},
 		"system":     {"show version", "show hardware"},
 		"config":     {"show ns runningConfig", "show ns ns.conf", "show ns savedConfig"},
+		"worker":     {"stat worker", "stat worker 0", "stat worker 1", "stat worker 2"},
 		"stat":       {"stat ns", "stat lb vserver", "stat lb vserver web", "stat service", "stat service web-s1", "stat service s9"},
 	}
 	for name, lines := range rows {
@@ -160,7 +167,7 @@ func TestGolden(t *testing.T) {
 func TestWithoutDataplane(t *testing.T) {
 	v := seen(t)
 	v.Stats, v.Before, v.Without = nil, nil, errors.New("The dataplane is not connected")
-	for _, line := range []string{"stat ns", "stat service", "stat lb vserver web"} {
+	for _, line := range []string{"stat ns", "stat worker", "stat worker 0", "stat service", "stat lb vserver web"} {
 		if got := answer(t, line, v); got != "ERROR: The dataplane is not connected\n" {
 			t.Errorf("%s: %q", line, got)
 		}
@@ -188,8 +195,14 @@ func TestRates(t *testing.T) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
 	}
-	if !strings.Contains(got, "Packet CPU usage (%)                                                       100.0") {
-		t.Errorf("busy for 2000 of 2000 cycles between the readings, got:\n%s", got)
+	if !strings.Contains(got, "Packet CPU usage (%)                                                        55.0") {
+		t.Errorf("busy for 2200 of 4000 cycles between the readings, got:\n%s", got)
+	}
+	got = answer(t, "stat worker 0", seen(t))
+	for _, want := range []string{"usage (%)                                                       100.0", "since start (%)                                            70.0"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("worker 0 was busy for 2000 of 2000 cycles between the readings and 2100 of 3000 since the start; got:\n%s", got)
+		}
 	}
 	if strings.Contains(got, "drop-ttl-expired") {
 		t.Error("a reason for which nothing was dropped is listed")

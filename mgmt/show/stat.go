@@ -151,10 +151,10 @@ func statNS(p *page) error {
 	}
 	busy, total, flows, capacity := p.load()
 	p.f("System overview\n")
-	p.f("%-40s %39s\n", "Packet CPU usage (%)", percent(busy, total))
-	p.f("%-40s %39s\n", "Flow entries in use", fmt.Sprintf("%d of %d (%s %%)", flows, capacity, percent(flows, capacity)))
-	inUse := p.Stats.Buffers - min(p.Stats.BuffersFree, p.Stats.Buffers)
-	p.f("%-40s %39s\n", "Packet buffers in use", fmt.Sprintf("%d of %d (%s %%)", inUse, p.Stats.Buffers, percent(inUse, p.Stats.Buffers)))
+	p.line("Packet CPU usage (%)", percent(busy, total))
+	p.line("Flow entries in use", outOf(flows, capacity))
+	p.extremes()
+	p.line("Packet buffers in use", outOf(p.Stats.Buffers-min(p.Stats.BuffersFree, p.Stats.Buffers), p.Stats.Buffers))
 
 	p.head("\nInterfaces")
 	for i, n := range p.Stats.Ports {
@@ -171,29 +171,24 @@ func statNS(p *page) error {
 		p.row(n.Name+" Packets to the kernel", n.TwinTxPackets, b.TwinTxPackets)
 		p.row(n.Name+" Packets from the kernel", n.TwinRxPackets, b.TwinRxPackets)
 	}
-	p.counters()
+	var before []api.Counter
+	if p.Before != nil {
+		before = p.Before.Counters
+	}
+	p.counters(p.Stats.Counters, before)
 	return nil
 }
 
 // counters writes verdicts, then the drops that have happened with what each means.
-func (p *page) counters() {
-	before := func(name string) uint64 {
-		if p.Before != nil {
-			if i := slices.IndexFunc(p.Before.Counters, func(c api.Counter) bool { return c.Name == name }); i >= 0 {
-				return p.Before.Counters[i].Value
-			}
-		}
-		return 0
-	}
-	isDrop := func(c api.Counter) bool { return strings.HasPrefix(c.Name, "drop-") }
+func (p *page) counters(now, before []api.Counter) {
 	p.head("\nVerdicts")
-	for _, c := range p.Stats.Counters {
+	for _, c := range now {
 		if !isDrop(c) {
-			p.row(c.Name, c.Value, before(c.Name))
+			p.row(c.Name, c.Value, valueOf(before, c.Name))
 		}
 	}
 	dropped := false
-	for _, c := range p.Stats.Counters {
+	for _, c := range now {
 		if !isDrop(c) || c.Value == 0 {
 			continue
 		}
@@ -201,7 +196,7 @@ func (p *page) counters() {
 			p.head("\nDrops")
 		}
 		dropped = true
-		p.row(c.Name, c.Value, before(c.Name))
+		p.row(c.Name, c.Value, valueOf(before, c.Name))
 		p.f("    %s\n", c.Help)
 	}
 	if !dropped {
@@ -209,15 +204,21 @@ func (p *page) counters() {
 	}
 }
 
+func isDrop(c api.Counter) bool { return strings.HasPrefix(c.Name, "drop-") }
+
+// valueOf is the counter of a name, 0 if there is none.
+func valueOf(all []api.Counter, name string) uint64 {
+	if i := slices.IndexFunc(all, func(c api.Counter) bool { return c.Name == name }); i >= 0 {
+		return all[i].Value
+	}
+	return 0
+}
+
 // load sums the workers: cycles between both readings (since the start when there is but one) and flow entries.
 func (p *page) load() (busy, total, flows, capacity uint64) {
 	for i, w := range p.Stats.Workers {
-		flows, capacity = flows+w.Flows, capacity+w.FlowCapacity
-		b, t := w.BusyCycles, w.TotalCycles
-		if p.Before != nil && i < len(p.Before.Workers) {
-			b, t = b-min(b, p.Before.Workers[i].BusyCycles), t-min(t, p.Before.Workers[i].TotalCycles)
-		}
-		busy, total = busy+b, total+t
+		b, t := p.cycles(i)
+		flows, capacity, busy, total = flows+w.Flows, capacity+w.FlowCapacity, busy+b, total+t
 	}
 	return busy, total, flows, capacity
 }

@@ -27,6 +27,10 @@ type (
 	Interface struct {
 		ID string `cli:"id" pos:"1" help:"Port, e.g. 1/1"`
 	}
+	// Worker is a core that forwards packets.
+	Worker struct {
+		ID uint8 `cli:"id" pos:"1" max:"63" help:"Number of the worker, from 0"`
+	}
 	// NS is the appliance as a whole.
 	NS struct{}
 	// NSFeature switches features. What is built is always on, so enabling it asks for nothing.
@@ -59,6 +63,7 @@ func init() {
 	register[ARP]("arp", "arp", "show", "Neighbors and their link addresses", false)
 	register[Interface]("interface", "interface", "show", "Ports of the appliance", false)
 	register[NS]("ns", "ns", "stat", "Packets, verdicts and drops of the appliance", false)
+	register[Worker]("worker", "worker", "stat", "Workers: how busy each is, what it holds and what it drops", false)
 	register[CLIMode]("cli mode", "cli-mode", "set unset show", "How this session prints", false)
 	unbuilt[CLIMode]("total=OFF disabledFeatureAction=NONE|ALLOW regex=ON")
 	unbuilt[NSConfig]("RBAconfig=YES config1 config2 outtype template ignoreDeviceSpecific")
