@@ -228,7 +228,9 @@ func TestSilence(t *testing.T) {
 	}
 	conn, err := nftables.New()
 	l.must(err)
-	conn.DelTable(&nftables.Table{Name: table, Family: nftables.TableFamilyNetdev})
+	for _, name := range tables {
+		remove(conn, name)
+	}
 	l.must(conn.Flush())
 	if n := l.ping("10.1.0.5", 2); n != 2 {
 		t.Errorf("%d answers without the rule: this test proves nothing", n)
@@ -236,5 +238,24 @@ func TestSilence(t *testing.T) {
 	l.apply(h, "tw0 10.1.0.5/24")
 	if n := l.ping("10.1.0.5", 1); n != 1 {
 		t.Errorf("%d answers after the rule was restored, want 1", n)
+	}
+}
+
+// TestSilenceHasNoGap: managements that start one after the other renew the rule while packets come, and none gets in.
+func TestSilenceHasNoGap(t *testing.T) {
+	l := newLab(t)
+	l.apply(l.open(ports), "tw0 10.1.0.5/24")
+	pa := l.link(l.far, "pa")
+	l.must(l.far.NeighAdd(&netlink.Neigh{LinkIndex: pa.Attrs().Index, IP: []byte{10, 1, 0, 5}, State: netlink.NUD_PERMANENT,
+		HardwareAddr: l.link(l.nl, "da").Attrs().HardwareAddr}))
+	host := &Host{ports: ports, nl: l.nl}
+	sent, came := l.flood("10.1.0.5:5555", func() {
+		for range 200 {
+			host.silenced = nil // as after a start
+			l.must(host.silence())
+		}
+	})
+	if came != 0 || sent < 1000 {
+		t.Errorf("%d of %d datagrams got in", came, sent)
 	}
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/google/nftables"
@@ -12,8 +13,8 @@ import (
 	"sluice/mgmt/compile"
 )
 
-// table is the name of our nftables table, of family netdev.
-const table = "sluice"
+// tables are the names of our nftables table, of family netdev: one of the two is there. See silence.
+var tables = [2]string{"sluice", "sluice-2"}
 
 // applyDevice readies the kernel's device of a port: up, and without addresses of its own, since the port's addresses
 // live on its twin. It returns nil for a port that is no kernel device.
@@ -93,8 +94,9 @@ func ethtool(fd int, device string, command, value uint32) (uint32, error) {
 }
 
 // silence has the kernel drop what it receives on the devices, after the dataplane has its copy (AF_PACKET comes before
-// the ingress hook): otherwise every ping would be answered twice. The table is replaced in one transaction, so that
-// there is no gap, and only when something is amiss.
+// the ingress hook): otherwise every ping would be answered twice, and a server's packet that the kernel sees is reset. When
+// something is amiss a second table is made before the first one goes: in a transaction that replaces a table the kernel lets
+// a packet in now and then, and one is enough to end a connection.
 func (h *Host) silence() error {
 	devices := map[string]int{}
 	for _, p := range h.ports {
@@ -109,13 +111,16 @@ func (h *Host) silence() error {
 	if err != nil {
 		return fmt.Errorf("cannot reach nftables: %w", err)
 	}
-	if h.isSilent(conn, devices) {
+	there := tablesThere(conn)
+	if there[0] != there[1] && h.isSilent(conn, devices) {
 		return nil
 	}
-	t := &nftables.Table{Name: table, Family: nftables.TableFamilyNetdev}
-	conn.AddTable(t) // so that there is one to delete
-	conn.DelTable(t)
-	conn.AddTable(t)
+	next, before := tables[0], tables[1]
+	if there[0] && !there[1] {
+		next, before = before, next
+	}
+	remove(conn, next) // of a management that ended between the two steps
+	t := conn.AddTable(&nftables.Table{Name: next, Family: nftables.TableFamilyNetdev})
 	drop := nftables.ChainPolicyDrop
 	for name := range devices {
 		conn.AddChain(&nftables.Chain{
@@ -123,15 +128,41 @@ func (h *Host) silence() error {
 			Priority: nftables.ChainPriorityFirst, Policy: &drop, Device: name,
 		})
 	}
-	if err := conn.Flush(); err != nil {
+	err = conn.Flush()
+	if err == nil {
+		remove(conn, before)
+		err = conn.Flush()
+	}
+	if err != nil {
 		return fmt.Errorf("cannot silence the kernel on the ports (nftables table netdev %s): %w. "+
-			"Does the kernel have nf_tables with netdev ingress?", table, err)
+			"Does the kernel have nf_tables with netdev ingress?", next, err)
 	}
 	h.silenced = devices
 	return nil
 }
 
-// isSilent tells whether the table is as it was made here for these very devices.
+// remove deletes a table with the next Flush, whether it is there or not.
+func remove(conn *nftables.Conn, table string) {
+	t := &nftables.Table{Name: table, Family: nftables.TableFamilyNetdev}
+	conn.AddTable(t) // so that there is one to delete
+	conn.DelTable(t)
+}
+
+// tablesThere tells which of our tables the kernel has.
+func tablesThere(conn *nftables.Conn) (there [2]bool) {
+	list, err := conn.ListTablesOfFamily(nftables.TableFamilyNetdev)
+	if err != nil {
+		return there // Flush will say what is wrong
+	}
+	for _, t := range list {
+		for i, name := range tables {
+			there[i] = there[i] || t.Name == name
+		}
+	}
+	return there
+}
+
+// isSilent tells whether our table is as it was made here for these very devices.
 func (h *Host) isSilent(conn *nftables.Conn, devices map[string]int) bool {
 	chains, err := conn.ListChainsOfTableFamily(nftables.TableFamilyNetdev)
 	if err != nil || len(devices) != len(h.silenced) {
@@ -139,7 +170,7 @@ func (h *Host) isSilent(conn *nftables.Conn, devices map[string]int) bool {
 	}
 	found := map[string]bool{}
 	for _, c := range chains {
-		if c.Table.Name == table && c.Policy != nil && *c.Policy == nftables.ChainPolicyDrop {
+		if slices.Contains(tables[:], c.Table.Name) && c.Policy != nil && *c.Policy == nftables.ChainPolicyDrop {
 			found[c.Name] = true
 		}
 	}

@@ -247,6 +247,42 @@ func (l *lab) connect(device, twin string) {
 	l.t.Cleanup(func() { kernel.Close(); nic.Close(); ends.Wait() })
 }
 
+// flood sends datagrams from the peer to an address of the appliance on which a socket listens, while f runs. It returns how
+// many were sent and how many came.
+func (l *lab) flood(to string, f func()) (sent, came int) {
+	l.t.Helper()
+	c, err := net.ListenPacket("udp4", to)
+	l.must(err)
+	stop := make(chan struct{})
+	var failed error
+	done := l.inside(l.peer, func() {
+		from, err := net.Dial("udp4", to)
+		if failed = err; err != nil {
+			return
+		}
+		defer from.Close()
+		for ; ; sent++ {
+			select {
+			case <-stop:
+				return
+			default:
+				from.Write([]byte{1}) // refused or not
+			}
+		}
+	})
+	f()
+	close(stop)
+	<-done
+	l.must(failed)
+	c.SetDeadline(time.Now().Add(200 * time.Millisecond))
+	for b := make([]byte, 10); ; came++ {
+		if _, _, err := c.ReadFrom(b); err != nil {
+			c.Close()
+			return sent, came
+		}
+	}
+}
+
 // ping sends an ICMP echo request from the peer and counts the replies: it waits for the number expected, and then a
 // little for more.
 func (l *lab) ping(to string, expected int) int {
