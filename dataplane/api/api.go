@@ -34,6 +34,10 @@ type Config struct {
 	SNIPs     []SNIP
 	Vservers  []Vserver
 	Services  []Service
+
+	// StartupFactor is how many flows for each service that is up go round robin when a vserver with a load-aware method starts
+	// up: when it or a service of it is new, a service came up, or its method has changed. 0 = none.
+	StartupFactor uint32
 }
 
 // AddressKind tells who owns an address and so who answers for it.
@@ -78,6 +82,17 @@ const (
 	DestinationIPHash
 	SourceDestinationIPHash
 	SourceIPSourcePortHash
+)
+
+// Startup is why a vserver goes round robin for a while before its method.
+type Startup uint8
+
+// The numbers travel between programs: new ones go to the end.
+const (
+	StartupVserver Startup = iota + 1 // the vserver is new
+	StartupMethod                     // its method has changed
+	StartupBound                      // a service was bound to it
+	StartupUp                         // a service of it came up
 )
 
 // IP protocol numbers of a vserver or service. ProtoAny matches every protocol.
@@ -230,6 +245,9 @@ type FlowStats struct {
 	PacketsOut uint64 // to clients
 	BytesOut   uint64
 	Up         bool // services: may take new flows, as Health said last; a management that starts anew goes on from it
+
+	Startup     Startup // vservers: why the last start-up began
+	StartupLeft uint64  // flows that are still to go round robin; 0: the vserver goes by its method
 }
 
 // SNIPStats tells what a SNIP is called by number, so that a management that starts anew keeps the numbers.

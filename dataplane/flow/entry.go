@@ -25,7 +25,7 @@ type Entry struct {
 	Kind           Kind
 	Adj            uint16 // index of the adjacency that packets leave by
 	Gen            uint16 // generation of the adjacencies that Adj was found in
-	Bytes          uint64 // of this direction, L3
+	Bytes          uint64 // of this direction, L3; with KindAsked what the worker put there
 }
 
 var _ = [1]struct{}{}[unsafe.Sizeof(Entry{})-64]
@@ -43,6 +43,8 @@ const (
 	KindPool
 	// KindSingle: the flow has no entry for the other direction.
 	KindSingle
+	// KindAsked: nothing has come from the server yet, and Bytes holds when the client's first packet was sent to it.
+	KindAsked
 	// KindEvents: TCP. Three bits, as many as there are flags for which a packet's way is longer (see Track); the worker tests the
 	// flags against them.
 	KindEvents Kind = 7 << 5

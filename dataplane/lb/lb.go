@@ -2,10 +2,27 @@
 // State and calls it without locks; other workers have their own.
 //
 // It does not know packets, and who is up is decided before: a table.Pool has only services that may be chosen.
+//
+// The methods, where w is the weight of a service and the least figure is chosen, equals taking turns after the last choice:
+//
+//	ROUNDROBIN         turns by weight
+//	LEASTCONNECTION    open flows / w
+//	LEASTPACKETS       packets in both directions in the last 14 seconds / w
+//	LEASTBANDWIDTH     bytes in both directions in the last 14 seconds / w
+//	LEASTRESPONSETIME  open flows x mean time to the first answer in the last 14 seconds / w
+//
+// The figures are those of the service over all vservers; what management sends to it (monitors) goes past the packet path
+// and is not counted. The last 14 seconds are the running one and the 13 before it. The time to the first answer is what
+// lies between the first packet of a flow and the server's first packet back: in TCP its SYN with ACK; what the server takes
+// to answer an HTTP request is not seen at this layer.
+//
+// Of several workers, each knows its own part to the last packet. Open flows of the others are read as they are, so that
+// LEASTCONNECTION has no lag; what others have seen in the last seconds is as they said last, once a second.
 package lb
 
 import (
 	"fmt"
+	"math/bits"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -14,37 +31,78 @@ import (
 	"sluice/dataplane/table"
 )
 
+// MaxStates is how many states can be joined.
+const MaxStates = 64
+
 // State is what one worker's choices depend on, off the Go heap and by ID, so that new tables change nothing in it.
 type State struct {
-	turn uintptr // uint32 by vserver ID: place in its pool whose turn is next
-	open uintptr // uint32 by service ID: flows open now
-	mem  []byte
+	base   uintptr
+	peers  [MaxStates]uintptr // bases of the others' memory
+	others int                // how many peers there are
+
+	second     atomic.Uint32 // that is running
+	noted      uint32        // the last one before it for which sums were noted
+	next, last uint32        // services whose sums are still to be noted
+	top        uint32        // highest ID of a service with accounts
+
+	mem []byte
 }
 
 const entries = table.MaxID + 1
 
+// Places in a state's memory; arrays are by ID.
+const (
+	turnAt     = uintptr(0)                      // uint32 by vserver: place in its pool whose turn is next
+	startupAt  = turnAt + entries*4              // uint64 by vserver: see starting
+	openAt     = startupAt + entries*8           // uint32 by service: flows open now
+	accountsAt = openAt + entries*4              // uint64 by service: address of its first Account
+	answersAt  = accountsAt + entries*8          // answers by service, since the start
+	seenAt     = answersAt + entries*answersSize // load by service, for others: see Note
+	pastAt     = seenAt + entries*loadSize       // load by service at the beginning of each second of the window
+	stateSize  = pastAt + Window*entries*loadSize
+)
+
 // New returns a state in which nothing was ever chosen. Pages that are never used cost no memory.
 func New() (*State, error) {
-	const size = 2 * entries * 4
-	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
+	mem, err := syscall.Mmap(-1, 0, int(stateSize), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
-		return nil, fmt.Errorf("no memory for the balancing state of %d bytes: %w", size, err)
+		return nil, fmt.Errorf("no memory for the balancing state of %d bytes: %w", stateSize, err)
 	}
-	base := uintptr(unsafe.Pointer(&mem[0]))
-	return &State{turn: base, open: base + entries*4, mem: mem}, nil
+	return &State{base: uintptr(unsafe.Pointer(&mem[0])), next: 1, mem: mem}, nil
 }
 
-// Close returns the memory.
+// Close returns the memory. States that were joined are closed after all of them have come to rest.
 func (s *State) Close() error { return syscall.Munmap(s.mem) }
 
+// Join makes states know of each other: each counts in what services carry for the others. It comes before the first choice.
+func Join(states []*State) error {
+	if len(states) > MaxStates {
+		return fmt.Errorf("%d workers cannot share the load of services: %d can", len(states), MaxStates)
+	}
+	for _, s := range states {
+		s.others = 0
+		for _, o := range states {
+			if o != s {
+				s.peers[s.others] = o.base
+				s.others++
+			}
+		}
+	}
+	return nil
+}
+
 func word(p uintptr, id uint32) *uint32 { return (*uint32)(unsafe.Add(nil, p+uintptr(id)*4)) }
+func long(p uintptr, id uint32) *uint64 { return (*uint64)(unsafe.Add(nil, p+uintptr(id)*8)) }
 
 // Pick returns the ID of the service that takes the next flow of v, or 0 if none is up, and passes the turn on. It does not
 // count the flow: the caller does with Opened once the flow exists.
 func (s *State) Pick(t *table.Set, v *table.Vserver) uint32 {
 	service, turn := s.Choose(t, v)
-	*word(s.turn, v.ID) = turn
+	*word(s.base+turnAt, v.ID) = turn
+	if p := t.Pool(v); p.Startup != 0 && service != 0 {
+		s.started(v.ID, p)
+	}
 	return service
 }
 
@@ -52,7 +110,7 @@ func (s *State) Pick(t *table.Set, v *table.Vserver) uint32 {
 // it. Whatever a method remembers is written by Pick alone, so that an operator may ask as often as he likes.
 func (s *State) Choose(t *table.Set, v *table.Vserver) (service, turn uint32) {
 	p := t.Pool(v)
-	first := *word(s.turn, v.ID)
+	first := *word(s.base+turnAt, v.ID)
 	if p.N == 0 {
 		return 0, first
 	}
@@ -60,49 +118,111 @@ func (s *State) Choose(t *table.Set, v *table.Vserver) (service, turn uint32) {
 	if first >= p.N {
 		first %= p.N
 	}
-	if api.Method(v.Method) == api.RoundRobin {
+	m := api.Method(v.Method)
+	switch {
+	case m == api.RoundRobin:
 		return p.Scheduled(first), first + 1
+	case p.Startup != 0 && s.starting(v.ID, p) > 0:
+		return p.Member(first).Service, first + 1
 	}
-	return s.least(p, first)
+	return s.least(p, m, first)
 }
 
-// least chooses the fewest open flows by weight; of equals the first from the place after the last choice on, so that
-// equals take turns.
-func (s *State) least(p *table.Pool, first uint32) (service, turn uint32) {
+// least chooses the least load by weight; of equals the first from the place after the last choice on, so that equals take
+// turns.
+func (s *State) least(p *table.Pool, m api.Method, first uint32) (service, turn uint32) {
+	slowest := uint64(0)
+	if m == api.LeastResponseTime {
+		slowest = s.slowest(p)
+	}
 	place, best := first, p.Member(first)
-	least := uint64(*word(s.open, best.Service))
+	least := s.load(m, best.Service, slowest)
 	for k, i := uint32(1), first; k < p.N; k++ {
 		if i++; i == p.N {
 			i = 0
 		}
-		m := p.Member(i)
-		// open/weight < least/best.Weight, without dividing.
-		if open := uint64(*word(s.open, m.Service)); open*uint64(best.Weight) < least*uint64(m.Weight) {
-			place, best, least = i, m, open
+		c := p.Member(i)
+		if n := s.load(m, c.Service, slowest); lighter(n, c.Weight, least, best.Weight) {
+			place, best, least = i, c, n
 		}
 	}
 	return best.Service, place + 1
 }
 
+// lighter tells whether a/v < b/w, without dividing and without overflow.
+func lighter(a uint64, v uint32, b uint64, w uint32) bool {
+	hiA, loA := bits.Mul64(a, uint64(w))
+	hiB, loB := bits.Mul64(b, uint64(v))
+	return hiA < hiB || hiA == hiB && loA < loB
+}
+
+// load is what a method compares.
+func (s *State) load(m api.Method, service uint32, slowest uint64) uint64 {
+	switch m {
+	case api.LeastPackets:
+		return s.recent(service).packets
+	case api.LeastBandwidth:
+		return s.recent(service).bytes
+	case api.LeastResponseTime:
+		return uint64(s.openEverywhere(service)) * s.responseTime(service, slowest)
+	}
+	return uint64(s.openEverywhere(service))
+}
+
+// Response times are compared in units of 64 cycles and bounded, at some minutes, so that the product with a number of flows fits
+// 64 bits.
+const (
+	responseShift = 6
+	maxResponse   = 1<<32 - 1
+)
+
+// responseTime is the mean time to a service's first answers in the window, or otherwise if it gave none.
+func (s *State) responseTime(service uint32, otherwise uint64) uint64 {
+	a := s.recent(service).answers
+	if a.count == 0 {
+		return otherwise
+	}
+	return min(max(a.cycles/a.count>>responseShift, 1), maxResponse)
+}
+
+// slowest is the longest response time in a pool. A service that has not answered lately is taken to be no faster, so that one
+// that accepts flows and never answers does not attract them all.
+func (s *State) slowest(p *table.Pool) uint64 {
+	most := uint64(1)
+	for i := range p.N {
+		most = max(most, s.responseTime(p.Member(i).Service, 0))
+	}
+	return most
+}
+
 // Opened counts a flow of a service. The store is atomic for Open's sake: it is an ordinary store on amd64 and arm64 that a
 // reader elsewhere may rely on.
 func (s *State) Opened(service uint32) {
-	p := word(s.open, service)
+	p := word(s.base+openAt, service)
 	atomic.StoreUint32(p, *p+1)
 }
 
 // Closed counts the end of a flow of a service.
 func (s *State) Closed(service uint32) {
-	p := word(s.open, service)
+	p := word(s.base+openAt, service)
 	if *p > 0 {
 		atomic.StoreUint32(p, *p-1)
 	}
 }
 
-// Open returns how many flows of a service are open. Any goroutine may ask.
+// Open returns how many flows of a service are open at this worker. Any goroutine may ask.
 func (s *State) Open(service uint32) uint32 {
 	if service >= entries {
 		return 0
 	}
-	return atomic.LoadUint32(word(s.open, service))
+	return atomic.LoadUint32(word(s.base+openAt, service))
+}
+
+// openEverywhere is how many flows of a service are open at all workers.
+func (s *State) openEverywhere(service uint32) uint32 {
+	n := *word(s.base+openAt, service)
+	for i := range s.others {
+		n += atomic.LoadUint32(word(s.peers[i]+openAt, service))
+	}
+	return n
 }

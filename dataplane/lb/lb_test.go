@@ -14,13 +14,19 @@ import (
 // set builds a vserver of ID 1 over services 1, 2, ... of the given weights, those listed being up.
 func set(t testing.TB, prev *table.Set, method api.Method, weights []uint16, up []uint32) (*table.Set, *table.Vserver) {
 	t.Helper()
+	return factored(t, prev, 0, method, weights, up)
+}
+
+// factored is set with a factor of start-ups.
+func factored(t testing.TB, prev *table.Set, factor uint32, method api.Method, weights []uint16, up []uint32) (*table.Set, *table.Vserver) {
+	t.Helper()
 	if prev == nil {
 		var err error
 		if prev, err = table.Empty(nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := &api.Config{Vservers: []api.Vserver{{ID: 1, Name: "v", Proto: api.ProtoTCP, IP: netip.MustParseAddr("10.0.0.1"), Port: 80, Method: method}}}
+	c := &api.Config{StartupFactor: factor, Vservers: []api.Vserver{{ID: 1, Name: "v", Proto: api.ProtoTCP, IP: netip.MustParseAddr("10.0.0.1"), Port: 80, Method: method}}}
 	for i, w := range weights {
 		c.Services = append(c.Services, api.Service{ID: uint32(i + 1), Name: fmt.Sprint("s", i+1), Proto: api.ProtoTCP, IP: netip.MustParseAddr("10.0.0.2")})
 		c.Vservers[0].Bindings = append(c.Vservers[0].Bindings, api.Binding{Service: uint32(i + 1), Weight: w})
@@ -173,9 +179,9 @@ func TestClosedNeverGoesBelowNothing(t *testing.T) {
 
 // TestChooseForetellsPick asks any number of times before each choice: the answer is what Pick then does, and asking changes nothing.
 func TestChooseForetellsPick(t *testing.T) {
-	for _, method := range []api.Method{api.RoundRobin, api.LeastConnection} {
+	for _, method := range []api.Method{api.RoundRobin, api.LeastConnection, api.LeastPackets, api.LeastResponseTime} {
 		r := rand.New(rand.NewPCG(uint64(method), 3))
-		tab, v := set(t, nil, method, []uint16{1, 3, 2, 2, 7}, []uint32{1, 2, 4, 5})
+		tab, v := factored(t, nil, 9, method, []uint16{1, 3, 2, 2, 7}, []uint32{1, 2, 4, 5})
 		asked, silent := state(t), state(t)
 		for step := range 500 {
 			var foretold uint32

@@ -77,6 +77,7 @@ type config struct {
 	services uintptr // array of Service by ID
 	top      uint32  // highest service ID
 	idle     uintptr // array of ticks by vserver ID: its timeout, never if it has none, 0 if there is no such vserver
+	places   uintptr // array of indices in src.Vservers, plus 1, by vserver ID
 	topV     uint32  // highest vserver ID
 	snips    uintptr // array of SNIP: each service's own, one after another
 }
@@ -109,7 +110,7 @@ func newConfig(src *api.Config) (*config, error) {
 	nv, na := len(src.Vservers), len(src.Addresses)
 	size := pad(slots(nv)*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
 		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(refs)*snipSize) +
-		pad((uintptr(c.topV)+1)*4)
+		2*pad((uintptr(c.topV)+1)*4)
 	if c.mem, err = newArena(size); err != nil {
 		return nil, err
 	}
@@ -118,6 +119,7 @@ func newConfig(src *api.Config) (*config, error) {
 	c.services = c.mem.take((uintptr(c.top) + 1) * serviceSize)
 	c.snips = c.mem.take(uintptr(refs) * snipSize)
 	c.idle = c.mem.take((uintptr(c.topV) + 1) * 4)
+	c.places = c.mem.take((uintptr(c.topV) + 1) * 4)
 	c.fillServices(snips)
 	if err := c.fillVservers(); err != nil {
 		c.free()
@@ -229,7 +231,7 @@ func checkVservers(src *api.Config) error {
 		if err := checkProto("vserver", v.Name, v.Proto, v.Port); err != nil {
 			return err
 		}
-		if v.Method != api.RoundRobin && v.Method != api.LeastConnection {
+		if v.Method != api.RoundRobin && !loadAware(v.Method) {
 			return fmt.Errorf("vserver %s has the balancing method %d, which this dataplane does not know", v.Name, v.Method)
 		}
 		if err := checkBindings(v, services); err != nil {
@@ -293,6 +295,7 @@ func (c *config) fillVservers() error {
 		p := c.vservers + uintptr(i)*vserverSize
 		*(*Vserver)(unsafe.Add(nil, p)) = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
 			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i)}
+		*u32(c.places + uintptr(v.ID)*4) = uint32(i) + 1
 		*u32(c.idle + uintptr(v.ID)*4) = never
 		if v.ClientTimeout != 0 {
 			*u32(c.idle + uintptr(v.ID)*4) = timeout(v.ClientTimeout)

@@ -11,7 +11,10 @@ import (
 type Pool struct {
 	first uintptr // ROUNDROBIN: uint32 service IDs; else: Member records
 	N     uint32  // length of the schedule or the list; 0: no service is up
-	_     uint32
+
+	Startup uint32 // what tells this start-up from others, with its api.Startup in StartupBits; 0: there is none
+	Turns   uint32 // flows that go round robin then
+	_       uint32
 }
 
 // Member is a service that a vserver may choose, with its weight.

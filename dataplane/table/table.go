@@ -37,6 +37,8 @@ type Set struct {
 	fib    *fib
 	neigh  *neighbors
 	health *api.Health
+
+	startups uint32 // how many there have been
 }
 
 // Empty returns the set of a dataplane that management has told nothing yet: it forwards nothing.
@@ -87,6 +89,7 @@ func build(t *api.Tables, prev *Set) (*Set, error) {
 		}
 		s.pools = p
 		made = append(made, p)
+		s.startUp(prev)
 	}
 	changed := false
 	if t.FIB != nil {

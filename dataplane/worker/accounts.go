@@ -6,18 +6,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"unsafe"
+
+	"sluice/dataplane/lb"
 )
 
 // account is where the packets between one vserver and one service are counted, so that a packet touches one line of counters
-// and not two. What a vserver or a service has seen is the sum over its accounts.
-type account struct {
-	in, out          traffic // from clients, to clients
-	flows, open      uint64
-	vserver, service uint32
-	_                uint64
-}
-
-type traffic struct{ packets, bytes uint64 }
+// and not two.
+type account = lb.Account
 
 const (
 	accountSize = 64
@@ -36,7 +31,7 @@ const (
 
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(account{})-accountSize]
-	_ = [1]struct{}{}[unsafe.Offsetof(account{}.out)-outward<<accountShift]
+	_ = [1]struct{}{}[unsafe.Offsetof(account{}.Out)-outward<<accountShift]
 )
 
 // accounts are all accounts, off the Go heap, with a hash index of their numbers. The worker alone writes; accounts are never
@@ -46,9 +41,11 @@ type accounts struct {
 	index uintptr // uint32 numbers, 0 = empty, linear probing
 	used  atomic.Uint32
 	mem   []byte
+
+	lb *lb.State // learns of every account
 }
 
-func (a *accounts) open() error {
+func (a *accounts) open(s *lb.State) error {
 	const size = maxAccounts*accountSize + accountIndex*4
 	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
@@ -57,6 +54,7 @@ func (a *accounts) open() error {
 	}
 	a.mem, a.base = mem, uintptr(unsafe.Pointer(&mem[0]))
 	a.index = a.base + maxAccounts*accountSize
+	a.lb = s
 	a.used.Store(1)
 	return nil
 }
@@ -77,8 +75,8 @@ func (a *accounts) at(n uint32) *account {
 func (a *accounts) of(place uint32) *account { return a.at(place / perAccount) }
 
 // counts is where the packets of a flow's direction are counted.
-func (a *accounts) counts(place uint32) *traffic {
-	return (*traffic)(at(a.base + uintptr(place)<<accountShift))
+func (a *accounts) counts(place uint32) *lb.Traffic {
+	return (*lb.Traffic)(at(a.base + uintptr(place)<<accountShift))
 }
 
 // number finds the account of a pair, or opens it.
@@ -92,12 +90,13 @@ func (a *accounts) number(vserver, service uint32) uint32 {
 				return 0
 			}
 			c := a.at(n)
-			c.vserver, c.service = vserver, service
+			c.Vserver, c.Service = vserver, service
+			a.lb.Link(c)
 			*p = n
 			a.used.Store(n + 1)
 			return n
 		}
-		if c := a.at(*p); c.vserver == vserver && c.service == service {
+		if c := a.at(*p); c.Vserver == vserver && c.Service == service {
 			return *p
 		}
 	}

@@ -10,6 +10,7 @@ import (
 type age struct {
 	slots uint64 // of the table
 	debt  uint64 // slots that are due to be looked at
+	notes uint32 // services whose sums are due to be noted: see lb.State.Note
 }
 
 const (
@@ -17,21 +18,29 @@ const (
 	sweepLeast = 4096 // slots a tick
 	sweepBusy  = 256  // slots a turn with packets
 	sweepIdle  = 4096 // slots a turn without
+	slotsANote = 4    // slots that take the time of a service whose sums are noted
 )
 
 func (a *age) due(ticks uint32) {
 	a.debt = min(a.debt+max(a.slots/sweepTicks, sweepLeast)*uint64(ticks), a.slots)
 }
 
+// owes is 0 if nothing is due.
+func (a *age) owes() uint64 { return a.debt | uint64(a.notes) }
+
 // sweep pays some of the debt. It is inlined, since most turns owe nothing.
 func (w *Worker) sweep(most uint64) {
-	if w.age.debt != 0 {
+	if w.age.owes() != 0 {
 		w.pay(most)
 	}
 	w.figures.flows = w.flows.Len()
 }
 
 func (w *Worker) pay(most uint64) {
+	if w.age.notes != 0 {
+		w.age.notes = w.lb.Note(uint32(most / slotsANote))
+		return
+	}
 	n := min(w.age.debt, most)
 	w.age.debt -= n
 	w.flows.Sweep(w.now, int(n), w)
@@ -39,7 +48,7 @@ func (w *Worker) pay(most uint64) {
 
 // IdleLimit implements flow.Keeper.
 func (w *Worker) IdleLimit(e *flow.Entry) uint32 {
-	return w.set.IdleLimit(w.accounts.of(e.Account).vserver, e.Service)
+	return w.set.IdleLimit(w.accounts.of(e.Account).Vserver, e.Service)
 }
 
 // Gone implements flow.Keeper: a flow has ended, its port is free again.
@@ -66,12 +75,12 @@ func (w *Worker) Gone(fwd, rev *flow.Entry) {
 func (w *Worker) opened(e *flow.Entry) {
 	w.lb.Opened(e.Service)
 	c := w.accounts.of(e.Account)
-	c.flows++
-	c.open++
+	c.Flows++
+	c.Open++
 }
 
 // closed counts the end of a flow: when its connection is over or when it is forgotten, whichever comes first.
 func (w *Worker) closed(e *flow.Entry) {
 	w.lb.Closed(e.Service)
-	w.accounts.of(e.Account).open--
+	w.accounts.of(e.Account).Open--
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"math/bits"
 
+	"sluice/dataplane/api"
 	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/table"
@@ -74,6 +75,9 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 		return why
 	}
 	w.opened(e)
+	if api.Method(v.Method) == api.LeastResponseTime {
+		w.asked(e)
+	}
 	return w.first(p, e, packet.ForwardNewFlow)
 }
 

@@ -179,6 +179,9 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 		w.open &^= bit
 		return false
 	}
+	if e.Kind&flow.KindAsked != 0 {
+		w.answered(p, e)
+	}
 	if p.TCPFlags&eventful|uint8(e.State&flow.Opening) != 0 && !w.tcp(t, p, e) {
 		return false
 	}
@@ -267,6 +270,6 @@ func (w *Worker) count(e *flow.Entry, p *packet.Packet) {
 	n := uint64(p.L3Len)
 	e.Bytes += n
 	c := w.accounts.counts(e.Account)
-	c.packets++
-	c.bytes += n
+	c.Packets++
+	c.Bytes += n
 }

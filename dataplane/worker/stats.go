@@ -75,6 +75,9 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 		if vservers[v.ID] = i; i == len(s.Vservers) {
 			s.Vservers = append(s.Vservers, api.FlowStats{ID: v.ID, Name: v.Name})
 		}
+		startup, turns := t.Startup(i)
+		left, why := w.lb.Startup(v.ID, startup, turns)
+		s.Vservers[i].Startup, s.Vservers[i].StartupLeft = why, s.Vservers[i].StartupLeft+uint64(left)
 	}
 	for i, v := range t.Services() {
 		if services[v.ID] = i; i == len(s.Services) {
@@ -83,11 +86,11 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 	}
 	for n := w.accounts.used.Load() - 1; n > 0; n-- {
 		c := w.accounts.at(n)
-		if i, ok := vservers[c.vserver]; ok {
-			c.addTo(&s.Vservers[i])
+		if i, ok := vservers[c.Vserver]; ok {
+			addTo(&s.Vservers[i], c)
 		}
-		if i, ok := services[c.service]; ok {
-			c.addTo(&s.Services[i])
+		if i, ok := services[c.Service]; ok {
+			addTo(&s.Services[i], c)
 		}
 	}
 	for i, n := range t.SNIPs() {
@@ -98,13 +101,13 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 	w.portsInUse(t, s)
 }
 
-func (c *account) addTo(f *api.FlowStats) {
-	f.Flows += load(&c.flows)
-	f.OpenFlows += load(&c.open)
-	f.PacketsIn += load(&c.in.packets)
-	f.BytesIn += load(&c.in.bytes)
-	f.PacketsOut += load(&c.out.packets)
-	f.BytesOut += load(&c.out.bytes)
+func addTo(f *api.FlowStats, c *account) {
+	f.Flows += load(&c.Flows)
+	f.OpenFlows += load(&c.Open)
+	f.PacketsIn += load(&c.In.Packets)
+	f.BytesIn += load(&c.In.Bytes)
+	f.PacketsOut += load(&c.Out.Packets)
+	f.BytesOut += load(&c.Out.Bytes)
 }
 
 // portsInUse sums the ports out of every SNIP over the services that may use it.

@@ -129,10 +129,10 @@ func (w *Worker) acquire() (err error) {
 	if err = w.mapMemory(); err != nil {
 		return err
 	}
-	if err = w.accounts.open(); err != nil {
+	if w.lb, err = lb.New(); err != nil {
 		return err
 	}
-	if w.lb, err = lb.New(); err != nil {
+	if err = w.accounts.open(w.lb); err != nil {
 		return err
 	}
 	if w.flows, w.note, err = flow.Open(flow.Settings{Name: w.opt.FlowName, Entries: w.opt.Flows, Huge: w.opt.Huge, Populate: w.opt.Populate}); err != nil {
@@ -283,6 +283,10 @@ func (w *Worker) tick(c uint64) {
 	w.now += n
 	w.police.refill(n)
 	w.age.due(n)
+	if w.clock.seconds(n) {
+		w.lb.Begin(w.clock.second)
+		w.age.notes = w.lb.Note(sweepBusy / slotsANote)
+	}
 	if w.held.used > 0 {
 		w.held.pending = true
 	}
@@ -304,7 +308,7 @@ func (w *Worker) Run(stop *atomic.Bool) {
 			w.idle = 0
 			continue
 		}
-		if w.idle++; w.idle >= idleTurns && !w.opt.Busy && (w.age.debt == 0 || w.idle >= 2*idleTurns) {
+		if w.idle++; w.idle >= idleTurns && !w.opt.Busy && (w.age.owes() == 0 || w.idle >= 2*idleTurns) {
 			w.idle = idleTurns - wokeTurns
 			w.figures.sleeps++
 			w.queue.Wait(waitMs)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/dataplane/api"
+	"sluice/dataplane/lb"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 	"sluice/dataplane/table"
@@ -211,8 +212,13 @@ func TestEventsAreBoundedAndInOrder(t *testing.T) {
 }
 
 func TestAccountsKeepPairsApart(t *testing.T) {
+	state, err := lb.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer state.Close()
 	var a accounts
-	if err := a.open(); err != nil {
+	if err := a.open(state); err != nil {
 		t.Fatal(err)
 	}
 	defer a.close()
@@ -220,7 +226,7 @@ func TestAccountsKeepPairsApart(t *testing.T) {
 	for v := range uint32(200) {
 		for s := range uint32(50) {
 			n := a.number(v, s)
-			if n == 0 || a.at(n).vserver != v || a.at(n).service != s {
+			if n == 0 || a.at(n).Vserver != v || a.at(n).Service != s {
 				t.Fatalf("pair %d, %d has account %d", v, s, n)
 			}
 			pairs[[2]uint32{v, s}] = n

@@ -1,0 +1,41 @@
+package lb
+
+import "unsafe"
+
+// Account is where a worker counts the packets between one vserver and one service, in one cache line off the Go heap. What a
+// vserver or a service has seen is the sum over its accounts.
+type Account struct {
+	In, Out          Traffic // from clients, to clients
+	Flows, Open      uint64
+	Vserver, Service uint32
+	next             uintptr // of the same service
+}
+
+// Traffic counts packets and their bytes from the IP header on. Both wrap without harm: only differences are used.
+type Traffic struct{ Packets, Bytes uint64 }
+
+var _ = [1]struct{}{}[unsafe.Sizeof(Account{})-64]
+
+// Link adds an account, whose Vserver and Service are set, to those whose packets its service has received and sent. It stays.
+func (s *State) Link(a *Account) {
+	if a.Service >= entries {
+		return
+	}
+	first := long(s.base+accountsAt, a.Service)
+	a.next = uintptr(*first)
+	*first = uint64(uintptr(unsafe.Pointer(a)))
+	s.top = max(s.top, a.Service)
+}
+
+// total is what this worker has counted for a service since it began.
+func (s *State) total(service uint32) (sum load) {
+	for p := uintptr(*long(s.base+accountsAt, service)); p != 0; {
+		a := (*Account)(unsafe.Add(nil, p))
+		sum.packets += a.In.Packets + a.Out.Packets
+		sum.bytes += a.In.Bytes + a.Out.Bytes
+		p = a.next
+	}
+	r := (*answers)(unsafe.Add(nil, s.base+answersAt+uintptr(service)*answersSize))
+	sum.answers = *r
+	return sum
+}
