@@ -49,17 +49,22 @@ func (t *Table) Sweep(now uint32, slots int, k Keeper) (ended int) {
 	return ended
 }
 
+// Limit is the ticks of silence after which a flow in this state ends, if idle is its limit while it is established.
+func (s State) Limit(idle uint32) uint32 {
+	switch {
+	case s&Reset != 0:
+		return min(idle, ResetLimit)
+	case s.Closed():
+		return min(idle, ClosedLimit)
+	case s.HalfOpen():
+		return min(idle, OpeningLimit)
+	}
+	return idle
+}
+
 // expired tells whether e's flow has been silent too long in both directions.
 func (t *Table) expired(e *Entry, now uint32, k Keeper) bool {
-	limit := k.IdleLimit(e)
-	switch {
-	case e.State&Reset != 0:
-		limit = min(limit, ResetLimit)
-	case e.State.Closed():
-		limit = min(limit, ClosedLimit)
-	case e.State.HalfOpen():
-		limit = min(limit, OpeningLimit)
-	}
+	limit := e.State.Limit(k.IdleLimit(e))
 	if Idle(now, e.Last) < limit {
 		return false
 	}

@@ -74,6 +74,22 @@ func (e *Entry) Key() packet.Key { return packet.Key{A: e.A, B: e.B} }
 // PeerKey is the key of the other direction's entry: that of the answers to what e turns packets into.
 func (e *Entry) PeerKey() packet.Key { return e.Rewrite.Result(e.Proto()).Reverse() }
 
+// Client is the flow's tuple as the client sends it, whichever direction e is.
+func (e *Entry) Client() packet.Key {
+	if e.Kind&KindReverse != 0 {
+		return e.PeerKey()
+	}
+	return e.Key()
+}
+
+// Server is the flow's tuple as it is sent to the server, whichever direction e is.
+func (e *Entry) Server() packet.Key {
+	if e.Kind&KindReverse != 0 {
+		return e.Key().Reverse()
+	}
+	return e.Result(e.Proto())
+}
+
 // Proto is the IP protocol of the entry's key.
 func (e *Entry) Proto() uint8 { return uint8(e.B >> 32) }
 

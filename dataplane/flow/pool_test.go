@@ -294,7 +294,7 @@ func TestPeekForetellsTake(t *testing.T) {
 		var foretold uint16
 		var may bool
 		for range 1 + r.IntN(3) {
-			foretold, may = asked.PeekUnused(tab, 5, service, lo, hi, 11, 80, packet.ProtoTCP)
+			foretold, may = asked.PeekUnused(tab, 5, service, lo, hi, 11, 80, packet.ProtoTCP, nil)
 		}
 		got, ok := asked.TakeUnused(tab, 5, service, lo, hi, 11, 80, packet.ProtoTCP)
 		want, can := silent.TakeUnused(tab, 5, service, lo, hi, 11, 80, packet.ProtoTCP)
@@ -313,7 +313,7 @@ func TestPeekForetellsTake(t *testing.T) {
 			rev.Fill(to.Reverse(), in.Reverse())
 			tab.Create(&fwd, &rev)
 		}
-		probe, _ := asked.PeekProbe(tab, 7, 4700, 4799, 11, 80, packet.ProtoUDP)
+		probe, _ := asked.PeekProbe(tab, 7, 4700, 4799, 11, 80, packet.ProtoUDP, nil)
 		if q, _ := asked.Probe(tab, 7, 4700, 4799, 11, 80, packet.ProtoUDP); q != probe {
 			t.Fatalf("step %d: foretold the probe %d, got %d", step, probe, q)
 		}

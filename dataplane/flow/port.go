@@ -20,27 +20,31 @@ func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server
 	if x == nil {
 		return 0, false
 	}
-	return p.takeUnused(x, t, snip, lo, hi, server, serverPort, proto)
+	return p.takeUnused(x, t, snip, lo, hi, server, serverPort, proto, nil)
 }
 
-// PeekUnused is TakeUnused without consequences: the port that it would give out now. It takes the port from a copy.
-func (p *Pools) PeekUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+// PeekUnused is TakeUnused without consequences: the port that it would give out now, if the flow of the reverse entry gone
+// (nil: none) were not there any more. It takes the port from a copy.
+func (p *Pools) PeekUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
 	x := p.peek(poolKey(snip, service))
 	if x == nil {
 		return 0, false
 	}
-	return p.takeUnused(x, t, snip, lo, hi, server, serverPort, proto)
+	if gone != nil && gone.Kind&KindPool != 0 && poolKey(uint32(gone.A>>32), gone.Service) == x.key {
+		x.release(packet.Swap16(uint16(gone.B >> 16)))
+	}
+	return p.takeUnused(x, t, snip, lo, hi, server, serverPort, proto, gone)
 }
 
-// takeUnused is TakeUnused from a pool that is found already.
-func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+// takeUnused is TakeUnused from a pool that is found already; a way back that is gone's is free.
+func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
 	for range takeTries {
 		q, ok := p.take(x, lo, hi)
 		if !ok {
 			return 0, false
 		}
 		way := packet.MakeKey(server, snip, serverPort, q, proto)
-		if t.Lookup(way) == nil {
+		if e := t.Lookup(way); e == nil || e == gone {
 			next, _ := p.scan(x, uint32(x.cursor))
 			way = packet.MakeKey(server, snip, serverPort, uint16(next), proto)
 			asm.Prefetch1(t.SlotOf(t.Hash(way.A, way.B)))
@@ -56,6 +60,10 @@ func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server
 // t, and q, from lo to hi, is this worker's. It tries 32 ports from a moving start. Such ports need no pool, since each client
 // has all of them to itself.
 func (p *Pools) Probe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+	return p.probe(t, client, lo, hi, server, serverPort, proto, nil)
+}
+
+func (p *Pools) probe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
 	// The ports of this worker in the range, counted in steps of W.
 	first := (uint32(lo)+p.workers-1-p.self)&^(p.workers-1) + p.self
 	if lo > hi || first > uint32(hi) {
@@ -68,17 +76,18 @@ func (p *Pools) Probe(t *Table, client uint32, lo, hi uint16, server uint32, ser
 		if q == 3784 || q == 4784 || q == 4789 {
 			continue
 		}
-		if t.Lookup(packet.MakeKey(server, client, serverPort, uint16(q), proto)) == nil {
+		if e := t.Lookup(packet.MakeKey(server, client, serverPort, uint16(q), proto)); e == nil || e == gone {
 			return uint16(q), true
 		}
 	}
 	return 0, false
 }
 
-// PeekProbe is Probe without consequences: the port that it would find now.
-func (p *Pools) PeekProbe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+// PeekProbe is Probe without consequences: the port that it would find now, if the flow of the reverse entry gone (nil: none)
+// were not there any more.
+func (p *Pools) PeekProbe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
 	tried := p.tried
-	port, ok = p.Probe(t, client, lo, hi, server, serverPort, proto)
+	port, ok = p.probe(t, client, lo, hi, server, serverPort, proto, gone)
 	p.tried = tried
 	return port, ok
 }

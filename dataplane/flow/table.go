@@ -99,6 +99,28 @@ func (t *Table) Create(fwd, rev *Entry) (*Entry, Result) {
 	return e, Created
 }
 
+// May is how Create would end for a flow of these keys, if the entries goneFwd and goneRev (nil: none) were not there any more.
+func (t *Table) May(fwd, rev packet.Key, goneFwd, goneRev *Entry) Result {
+	count := t.count
+	for _, gone := range [2]*Entry{goneFwd, goneRev} {
+		if gone != nil {
+			count--
+		}
+	}
+	if count+2 > t.limit {
+		return Full
+	}
+	if fwd == rev {
+		return InUse
+	}
+	for _, k := range [2]packet.Key{fwd, rev} {
+		if e := t.Lookup(k); e != nil && e != goneFwd && e != goneRev {
+			return InUse
+		}
+	}
+	return Created
+}
+
 // vacancy is the slot where a new entry of this key goes; free is false if the key is in the table.
 func (t *Table) vacancy(a, b uint64) (slot uintptr, free bool) {
 	slot = t.SlotOf(t.Hash(a, b))

@@ -5,6 +5,21 @@ import "sluice/dataplane/packet"
 // Closed reports whether the connection is over, so that a SYN of the same tuple opens a new one.
 func (s State) Closed() bool { return s&Reset != 0 || s&(SawFIN|PeerFIN) == SawFIN|PeerFIN }
 
+// String is the state in an operator's words.
+func (s State) String() string {
+	switch {
+	case s&Reset != 0:
+		return "reset"
+	case s.Closed():
+		return "closed"
+	case s&(SawFIN|PeerFIN) != 0:
+		return "closing"
+	case s.HalfOpen():
+		return "opening"
+	}
+	return "established"
+}
+
 // HalfOpen reports whether the handshake is not finished.
 func (s State) HalfOpen() bool { return s&Opening != 0 }
 

@@ -60,10 +60,7 @@ func (w *Worker) Gone(fwd, rev *flow.Entry) {
 		}
 	}
 	if e.Kind&flow.KindPool != 0 {
-		k := e.Result(e.Proto())
-		if e.Kind&flow.KindReverse != 0 {
-			k = e.Key().Reverse()
-		}
+		k := e.Server()
 		w.pools.Release(uint32(k.A), e.Service, packet.Swap16(uint16(k.B)))
 	}
 	if !e.State.Closed() {

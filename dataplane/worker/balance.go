@@ -92,7 +92,7 @@ func (w *Worker) first(p *packet.Packet, e *flow.Entry, why packet.Reason) packe
 // openFlow writes the entries of a new flow.
 func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *table.Service) (*flow.Entry, packet.Reason) {
 	key := packet.Key{A: p.A, B: p.B}
-	to, kind, why := w.source(t, p, s)
+	to, kind, why := w.source(t, p, s, nil)
 	if why != packet.NoReason {
 		return nil, why
 	}
@@ -127,8 +127,8 @@ func lessHeader(pseudo uint16) uint16 {
 	return packet.Fold(uint32(pseudo) + uint32(^packet.Swap16(packet.IPv4Len)))
 }
 
-// source chooses the tuple that the server sees.
-func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service) (to packet.Key, kind flow.Kind, why packet.Reason) {
+// source chooses the tuple that the server sees. For a question, which is nil otherwise, it takes nothing.
+func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service, ask *Where) (to packet.Key, kind flow.Kind, why packet.Reason) {
 	client, proto := p.Src(), p.Proto()
 	port := s.Port
 	if port == 0 {
@@ -146,7 +146,13 @@ func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service) (to pa
 		if s.Flags&table.UseProxyPort == 0 || !ports {
 			return packet.Key{A: uint64(client) | server, B: b | uint64(uint16(p.B))}, 0, packet.NoReason
 		}
-		q, ok := w.pools.Probe(w.flows, client, proxyPortLo, proxyPortHi, s.IP, hostPort, proto)
+		var q uint16
+		var ok bool
+		if ask == nil {
+			q, ok = w.pools.Probe(w.flows, client, proxyPortLo, proxyPortHi, s.IP, hostPort, proto)
+		} else {
+			q, ok = w.pools.PeekProbe(w.flows, client, proxyPortLo, proxyPortHi, s.IP, hostPort, proto, ask.goneRev)
+		}
 		if !ok {
 			return to, 0, packet.DropTupleInUse
 		}
@@ -158,12 +164,19 @@ func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service) (to pa
 		if !ports {
 			// Without ports the way back tells one client only per address and protocol.
 			to.B = b
-			if w.flows.Lookup(to.Reverse()) == nil {
+			if e := w.flows.Lookup(to.Reverse()); e == nil || ask != nil && e == ask.goneRev {
 				return to, 0, packet.NoReason
 			}
 			continue
 		}
-		if q, ok := w.pools.TakeUnused(w.flows, n.IP, s.ID, n.PortLo, n.PortHi, s.IP, hostPort, proto); ok {
+		var q uint16
+		var ok bool
+		if ask == nil {
+			q, ok = w.pools.TakeUnused(w.flows, n.IP, s.ID, n.PortLo, n.PortHi, s.IP, hostPort, proto)
+		} else {
+			q, ok = w.pools.PeekUnused(w.flows, n.IP, s.ID, n.PortLo, n.PortHi, s.IP, hostPort, proto, ask.goneRev)
+		}
+		if ok {
 			to.B = b | uint64(packet.Swap16(q))
 			return to, flow.KindPool, packet.NoReason
 		}

@@ -205,8 +205,7 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 // place of the old one: a SYN where both sides have closed, or where the handshake never ended and the service is down.
 func (w *Worker) tcp(t *table.Set, p *packet.Packet, e *flow.Entry) bool {
 	f := p.TCPFlags
-	if f&(packet.SYN|packet.ACK|packet.RST|packet.FIN) == packet.SYN && e.Kind&flow.KindReverse == 0 &&
-		(e.State.Closed() || e.State.HalfOpen() && !t.Up(e.Service)) {
+	if reopens(t, f, e) {
 		w.flows.Remove(e, w)
 		return false
 	}
@@ -216,6 +215,12 @@ func (w *Worker) tcp(t *table.Set, p *packet.Packet, e *flow.Entry) bool {
 		w.closed(e)
 	}
 	return true
+}
+
+// reopens says whether a packet of e with these TCP flags opens a new connection in place of e's.
+func reopens(t *table.Set, flags uint8, e *flow.Entry) bool {
+	return flags&(packet.SYN|packet.ACK|packet.RST|packet.FIN) == packet.SYN && e.Kind&flow.KindReverse == 0 &&
+		(e.State.Closed() || e.State.HalfOpen() && !t.Up(e.Service))
 }
 
 // translate rewrites a packet of e and completes its checksum first if the sender left that to its network card. If that

@@ -36,33 +36,36 @@ func (w *Worker) hold(p *packet.Packet, out uint16, ip uint32) packet.Reason {
 	if mtu := w.opt.Ports[out].MTU; mtu != 0 && p.L3Len > mtu {
 		return w.tooLong(p, mtu)
 	}
-	free := -1
-	for i := range w.held.list {
-		h := &w.held.list[i]
-		if h.n == 0 {
-			if free < 0 {
-				free = i
-			}
-			continue
-		}
-		if h.ip == ip && h.port == out {
-			if h.n == heldPackets {
-				return packet.DropHoldFull
-			}
-			h.mbufs[h.n] = p.Mbuf
-			h.n++
-			return packet.HeldNeighbor
-		}
-	}
-	if free < 0 {
+	h := w.held.place(out, ip)
+	if h == nil {
 		w.held.ask(w, out, ip)
 		return packet.DropHoldFull
 	}
-	h := &w.held.list[free]
-	*h = waiting{ip: ip, port: out, n: 1, since: w.now, asked: w.wanted(out, ip)}
-	h.mbufs[0] = p.Mbuf
-	w.held.used++
+	if h.n == heldPackets {
+		return packet.DropHoldFull
+	}
+	if h.n == 0 {
+		*h = waiting{ip: ip, port: out, since: w.now, asked: w.wanted(out, ip)}
+		w.held.used++
+	}
+	h.mbufs[h.n] = p.Mbuf
+	h.n++
 	return packet.HeldNeighbor
+}
+
+// place is where packets to a neighbor wait, or where they could: then no packet is there yet. nil if there is no place.
+func (h *held) place(out uint16, ip uint32) (free *waiting) {
+	for i := range h.list {
+		switch n := &h.list[i]; {
+		case n.n == 0:
+			if free == nil {
+				free = n
+			}
+		case n.ip == ip && n.port == out:
+			return n
+		}
+	}
+	return free
 }
 
 // ask has a neighbor looked for though none of its packets can be kept, so that whoever fills the places with addresses that

@@ -47,11 +47,20 @@ func (w *Worker) local(t *table.Set, p *packet.Packet) packet.Reason {
 	if p.Class == packet.ClassICMP {
 		return w.icmp(t, p, own)
 	}
+	why := destined(t, p, own)
+	if why.Verdict() == packet.Punt {
+		return w.punt(why)
+	}
+	return why
+}
+
+// destined says what becomes of an IPv4 packet by its destination, which is own to us: NoReason lets it go on.
+func destined(t *table.Set, p *packet.Packet, own uint64) packet.Reason {
 	switch own & table.OwnKind {
 	case table.OwnVIP:
 		return forVIP(p)
 	case table.OwnSNIP, table.OwnNSIP:
-		return w.forKernel(t, p)
+		return forKernel(t, p)
 	}
 	return packet.DropNotForUs
 }
@@ -71,17 +80,17 @@ func forVIP(p *packet.Packet) packet.Reason {
 }
 
 // forKernel lets through what a vserver on one of the kernel's addresses takes; all else is the kernel's.
-func (w *Worker) forKernel(t *table.Set, p *packet.Packet) packet.Reason {
+func forKernel(t *table.Set, p *packet.Packet) packet.Reason {
 	switch p.Class {
 	case packet.ClassFragment:
-		return w.punt(packet.PuntFragment)
+		return packet.PuntFragment
 	case packet.ClassOptions:
-		return w.punt(packet.PuntOptions)
+		return packet.PuntOptions
 	}
 	if t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto()) != nil {
 		return packet.NoReason
 	}
-	return w.punt(packet.PuntLocal)
+	return packet.PuntLocal
 }
 
 // macBits are those of the destination in an adjacency's MACs.

@@ -30,9 +30,17 @@ func (l *policer) refill(ticks uint32) {
 
 // punt returns why, or the reason to drop if too many packets of its class go to the kernel.
 func (w *Worker) punt(why packet.Reason) packet.Reason {
-	if w.police.tokens[why] == 0 {
+	end := w.police.says(why)
+	if end == why {
+		w.police.tokens[why]--
+	}
+	return end
+}
+
+// says is how a packet of a class for the kernel ends now.
+func (l *policer) says(why packet.Reason) packet.Reason {
+	if l.tokens[why] == 0 {
 		return packet.DropPuntLimit
 	}
-	w.police.tokens[why]--
 	return why
 }

@@ -84,6 +84,7 @@ type Worker struct {
 type published struct {
 	set    *table.Set
 	ticket uint64
+	ask    *Where // a question that came with it, nil if there is none
 }
 
 // leastMTU is what every IPv4 link carries (RFC 791).
@@ -183,8 +184,12 @@ func (w *Worker) Close() error {
 // Publish makes the worker use t from its next turn on and wakes it. The ticket tells, by Passed, when the worker has left
 // the set before: then its parts may be freed (table.Set.Free).
 func (w *Worker) Publish(t *table.Set) (ticket uint64) {
-	p := &published{set: t, ticket: w.tables.Load().ticket + 1}
-	w.tables.Store(p)
+	return w.publish(published{set: t})
+}
+
+func (w *Worker) publish(p published) (ticket uint64) {
+	p.ticket = w.tables.Load().ticket + 1
+	w.tables.Store(&p)
 	w.queue.Wake()
 	return p.ticket
 }
@@ -246,11 +251,15 @@ func (w *Worker) stay(n int) {
 // adopt goes on with other tables. The last turn is over, nothing of its tables is held; whoever frees them waits for Passed.
 // Packets that waited for what the tables say now go first, lest those of this burst overtake them.
 func (w *Worker) adopt(p *published) {
+	changed := w.set != p.set
 	w.set = p.set
-	w.seen.Store(p)
-	if w.held.used > 0 {
+	if changed && w.held.used > 0 {
 		w.held.release(w)
 	}
+	if p.ask != nil {
+		p.ask.answer(w, p.set)
+	}
+	w.seen.Store(p)
 }
 
 // clockTurns is how many busy turns in a row may pass without a look at the clock, which costs as much as a packet.

@@ -1,0 +1,138 @@
+package worker
+
+import (
+	"sluice/dataplane/flow"
+	"sluice/dataplane/packet"
+	"sluice/dataplane/table"
+)
+
+// Where is a question, what would become of a packet, and a worker's answer to it by its tables and flows of one moment. The
+// packet is the first of its flow, of TCP a SYN; it is whole and short, came to the MAC address of its port and has hops left.
+//
+// Answering changes nothing: no count, no turn of a method, no port, no place. What decides about packets decides here: the
+// lookups, lb.State.Choose, source, reopens, destined. Only their order is written down twice, in the stages and here; the test
+// TestWhereForetells plays both against each other.
+type Where struct {
+	Key packet.Key // of the packet
+
+	Answered bool
+	Reason   packet.Reason // under which the packet would be counted
+	Vserver  uint32        // ID of the vserver that takes it; 0 if none does
+	Service  uint32        // ID of the service that gets it; 0 if none does
+	To       packet.Key    // the packet's key as it is sent; B is 0 if there is none
+	Pool     bool          // its source port is from the port pool of the SNIP
+
+	// The flow, if there is one: B of Entry is 0 if not.
+	Entry   flow.Entry
+	Idle    uint32 // ticks since the last packet of either direction
+	Limit   uint32 // ticks of silence after which it ends
+	Reopens bool   // the packet opens a new connection in its place
+
+	// The next hop, if To has a route: MTU is 0 if not.
+	Port    uint16
+	Gateway uint32 // 0: To's destination itself is the next hop
+	MTU     uint16 // of the port; 0xffff: whatever an IP packet may have
+	MAC     uint64 // of the next hop, 0: not known
+
+	p                packet.Packet
+	goneFwd, goneRev *flow.Entry // of the flow that Reopens ends
+}
+
+// Ask has the worker answer q at its next turn, and wakes it. The answer is there when the ticket has passed (see Passed) and
+// q.Answered is true: tables that are published before it has passed put the question out.
+func (w *Worker) Ask(q *Where) (ticket uint64) {
+	return w.publish(published{set: w.Tables(), ask: q})
+}
+
+// answer answers q between two bursts: a bounded number of lookups, as for one packet of a new flow.
+func (q *Where) answer(w *Worker, t *table.Set) {
+	p := &q.p
+	p.A, p.B = q.Key.A, q.Key.B
+	p.Hash = w.flows.Hash(p.A, p.B)
+	if p.Proto() == packet.ProtoTCP {
+		p.TCPFlags = packet.SYN
+	}
+	q.Reason = q.balance(w, t, p)
+	if q.Reason.Verdict() == packet.Transmit {
+		q.Reason = q.route(w, t)
+	}
+	q.Answered = true
+}
+
+// balance finds the flow or what would become one.
+func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason {
+	if e := w.flows.Lookup(q.Key); e != nil {
+		q.flow(w, e)
+		if p.Proto() != packet.ProtoTCP || !reopens(t, p.TCPFlags, e) {
+			q.To, q.Pool = e.Result(p.Proto()), e.Kind&flow.KindPool != 0
+			q.Vserver, q.Service = w.accounts.of(e.Account).Vserver, e.Service
+			return packet.ForwardFlow
+		}
+		q.Reopens, q.goneFwd, q.goneRev = true, e, w.flows.Peer(e)
+	}
+	if groupAddress(p.Dst()) {
+		return w.police.says(packet.PuntGroup)
+	}
+	if why := destined(t, p, t.Own(p.Dst())); why != packet.NoReason {
+		if why.Verdict() == packet.Punt {
+			why = w.police.says(why)
+		}
+		return why
+	}
+	v := t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto())
+	if v == nil {
+		return packet.DropNoVserver
+	}
+	q.Vserver = v.ID
+	if q.Service, _ = w.lb.Choose(t, v); q.Service == 0 {
+		return packet.DropNoServiceUp
+	}
+	to, kind, why := w.source(t, p, t.Service(q.Service), q)
+	if why != packet.NoReason {
+		return why
+	}
+	switch w.flows.May(q.Key, to.Reverse(), q.goneFwd, q.goneRev) {
+	case flow.Full:
+		return packet.DropFlowTableFull
+	case flow.InUse:
+		return packet.DropTupleInUse
+	}
+	q.To, q.Pool = to, kind&flow.KindPool != 0
+	return packet.ForwardNewFlow
+}
+
+// flow notes what is known of a flow.
+func (q *Where) flow(w *Worker, e *flow.Entry) {
+	q.Entry = *e
+	q.Idle = flow.Idle(w.now, e.Last)
+	if peer := w.flows.Peer(e); peer != nil {
+		q.Idle = min(q.Idle, flow.Idle(w.now, peer.Last))
+	}
+	q.Limit = e.State.Limit(w.IdleLimit(e))
+}
+
+// route finds the next hop.
+func (q *Where) route(w *Worker, t *table.Set) packet.Reason {
+	dst := uint32(q.To.A >> 32)
+	hop := t.Route(dst, q.p.Hash)
+	if hop == nil {
+		return packet.DropNoRoute
+	}
+	next := hop.Gateway
+	if next == 0 {
+		next = dst
+	}
+	q.Port, q.Gateway, q.MTU = hop.Port, hop.Gateway, w.opt.Ports[hop.Port].MTU
+	if q.MTU == 0 {
+		q.MTU = 1<<16 - 1
+	}
+	i, known := t.Neighbor(hop.Port, next)
+	if !known {
+		if h := w.held.place(hop.Port, next); h == nil || h.n == heldPackets {
+			return packet.DropHoldFull
+		}
+		return packet.HeldNeighbor
+	}
+	q.MAC = t.Adjacency(i).MACs & macBits
+	return q.Reason
+}

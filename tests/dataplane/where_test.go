@@ -1,0 +1,255 @@
+package dataplane
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
+	"sluice/dataplane/worker"
+)
+
+// where asks what would become of a packet of a flow.
+func (b *bed) where(key packet.Key) *worker.Where {
+	b.t.Helper()
+	q := &worker.Where{Key: key}
+	ticket := b.w.Ask(q)
+	b.w.Poll()
+	if !b.w.Passed(ticket) || !q.Answered {
+		b.t.Fatalf("no answer about %+v", key)
+	}
+	return q
+}
+
+// keyOf is the key of a packet in memory order.
+func keyOf(f packet.Frame) packet.Key {
+	le := func(a ip4) uint32 { return packet.Addr4(a) }
+	return packet.MakeKey(le(f.SrcIP), le(f.DstIP), f.SrcPort, f.DstPort, f.Proto)
+}
+
+// TestWhereForetells asks about packets of any kind in any situation, and then lets each come: it ends under the name that was
+// foretold, to the service, by the port and to the neighbor that were foretold, with the very tuple. Asking changes nothing.
+func TestWhereForetells(t *testing.T) {
+	foretold, reopened := map[packet.Reason]int{}, 0
+	for seed := range uint64(6) {
+		b := newBed(t, newMemory(t), 48)
+		s := &soothsayer{b: b, r: rand.New(rand.NewPCG(seed, 77)), foretold: foretold, up: append([]uint32(nil), allUp...), neighbors: neighborList()}
+		for range 1500 {
+			switch s.r.IntN(12) {
+			case 0:
+				s.change()
+			case 1:
+				b.pass(float64(s.r.IntN(40)) / 10)
+			case 2:
+				s.end()
+			default:
+				s.foretell()
+			}
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+		reopened += s.reopened
+		b.close()
+	}
+	for _, r := range []packet.Reason{packet.ForwardFlow, packet.ForwardNewFlow, packet.HeldNeighbor, packet.PuntGroup, packet.PuntLocal, packet.DropNoVserver,
+		packet.DropNoServiceUp, packet.DropNotForUs, packet.DropFlowTableFull, packet.DropPortPoolExhausted, packet.DropTupleInUse, packet.DropNoRoute, packet.DropHoldFull} {
+		if foretold[r] < 3 {
+			t.Errorf("%s came up %d times: the test has lost its point", r.Name(), foretold[r])
+		}
+	}
+	if reopened < 10 {
+		t.Errorf("%d connections were opened in place of old ones: the test has lost its point", reopened)
+	}
+}
+
+const protoGRE = 47 // any protocol without ports
+
+// soothsayer foretells what a worker does.
+type soothsayer struct {
+	b         *bed
+	r         *rand.Rand
+	up        []uint32
+	neighbors []api.Neighbor
+	opened    []packet.Frame // first packets of flows that were opened
+	foretold  map[packet.Reason]int
+	reopened  int
+}
+
+func one[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+// frame is the first packet of some flow, which enters by either port.
+func (s *soothsayer) frame() packet.Frame {
+	r := s.r
+	f := packet.Frame{Src: clientMAC, SrcPort: uint16(5000 + r.IntN(6)), DstPort: uint16(one(r, webPort, dnsPort, keepPort, proxyPort, downPort, lostPort,
+		awayPort, fewPort, leastPort, noSNIP, 99)), Flags: packet.SYN, Proto: packet.ProtoTCP,
+		SrcIP: one(r, client, client, remote, ip4{10, 1, 0, 77}), DstIP: one(r, vip, vip, vip, vip, vipAny, vipMute)}
+	switch r.IntN(24) {
+	case 0:
+		f.DstIP = one(r, snip2, snip1, ip4{10, 2, 0, 200}, ip4{224, 0, 0, 5})
+	case 1:
+		f.SrcIP, f.DstIP, f.SrcPort, f.DstPort = server1, snip2, 8001, uint16(1024+r.IntN(58000))
+	case 2, 3:
+		f.DstIP, f.SrcPort, f.DstPort, f.Proto, f.Flags = one(r, vipAny, vipAny, vip), 0, 0, protoGRE, 0
+	case 4, 5:
+		f.Proto, f.Flags = packet.ProtoUDP, 0
+	}
+	if f.Dst = mac1; r.IntN(4) == 0 {
+		f.Dst = mac2
+	}
+	return f
+}
+
+// foretell asks, lets the packet come and compares.
+func (s *soothsayer) foretell() {
+	b, f := s.b, s.frame()
+	if len(s.opened) > 0 && s.r.IntN(3) == 0 {
+		f = s.opened[s.r.IntN(len(s.opened))]
+	}
+	before := b.stats()
+	q := b.where(keyOf(f))
+	for range s.r.IntN(3) {
+		if again := b.where(keyOf(f)); again.Reason != q.Reason || again.To != q.To || again.Service != q.Service {
+			b.t.Errorf("asked again: %v %+v service %d, before %v %+v service %d", again.Reason, again.To, again.Service, q.Reason, q.To, q.Service)
+		}
+	}
+	if now := b.stats(); !reflect.DeepEqual(quiet(now), quiet(before)) {
+		b.t.Errorf("asking has changed figures from\n%+v to\n%+v", before, now)
+	}
+	counted := b.counters()
+	lane := nic1
+	if f.Dst == mac2 {
+		lane = nic2
+	}
+	if err := b.q.Inject(lane, f.Bytes()); err != nil {
+		b.t.Fatal(err)
+	}
+	b.turns()
+	counted[q.Reason.Name()]++
+	if d := sameCounters(b.counters(), counted); d != "" {
+		b.t.Errorf("%s: foretold %s: %s", describe(f.Bytes()), q.Reason.Name(), d)
+	}
+	s.foretold[q.Reason]++
+	s.compare(f, q)
+	if q.Reopens && q.Reason == packet.ForwardNewFlow {
+		s.reopened++
+	}
+	if q.Reason == packet.ForwardNewFlow || q.Reason == packet.HeldNeighbor {
+		s.opened = append(s.opened, f)
+	}
+}
+
+// compare checks what came out against the answer, and what the answer says of the vserver.
+func (s *soothsayer) compare(f packet.Frame, q *worker.Where) {
+	b := s.b
+	for l := range lanes {
+		sent := b.q.Sent(l)
+		want := 0
+		switch v := q.Reason.Verdict(); {
+		case v == packet.Transmit && l == int(2*q.Port), v == packet.Punt && (l == twin1 && f.Dst == mac1 || l == twin2 && f.Dst == mac2):
+			want = 1
+		}
+		if len(sent) != want {
+			b.t.Fatalf("%s: foretold %s: lane %d sent %d frames, not %d", describe(f.Bytes()), q.Reason.Name(), l, len(sent), want)
+		}
+		if want == 0 || q.Reason.Verdict() != packet.Transmit {
+			continue
+		}
+		e := packet.Ether(sent[0])
+		_, l3 := e.Split()
+		h := packet.IPv4(l3)
+		got := packet.Frame{SrcIP: h.Src(), DstIP: h.Dst(), Proto: h.Proto()}
+		if got.Proto != protoGRE {
+			got.SrcPort, got.DstPort = packet.UDP(h.Payload()).SrcPort(), packet.UDP(h.Payload()).DstPort()
+		}
+		if m := e.Dst(); keyOf(got) != q.To || packet.MAC(m) != q.MAC {
+			b.t.Errorf("%s became %s: foretold %+v to %x", describe(f.Bytes()), describe(sent[0]), q.To, q.MAC)
+		}
+	}
+	if v := q.Reason; (v == packet.ForwardNewFlow || v == packet.DropNoServiceUp || v == packet.DropPortPoolExhausted) != (q.Vserver != 0 && q.Entry.B == 0 || q.Reopens) &&
+		v != packet.DropFlowTableFull && v != packet.DropTupleInUse && v != packet.DropNoRoute && v.Verdict() != packet.Held && v != packet.DropHoldFull {
+		b.t.Errorf("foretold %s with vserver %d, entry %v", v.Name(), q.Vserver, q.Entry.B != 0)
+	}
+}
+
+// quiet leaves out the figures of polling, which asking needs.
+func quiet(s api.Stats) api.Stats {
+	w := append([]api.WorkerStats(nil), s.Workers...)
+	for i := range w {
+		w[i].Polls, w[i].TotalCycles, w[i].BusyCycles = 0, 0, 0
+	}
+	s.Workers = w
+	return s
+}
+
+// change gives the worker other tables: services, neighbors or routes come and go.
+func (s *soothsayer) change() {
+	t, r := &api.Tables{}, s.r
+	switch r.IntN(4) {
+	case 3:
+		t.Config = config()
+		t.Config.StartupFactor = uint32(r.IntN(3))
+		for _, i := range []int{0, 9} {
+			t.Config.Vservers[i].Method = one(r, api.RoundRobin, api.LeastConnection, api.LeastPackets, api.LeastBandwidth, api.LeastResponseTime)
+		}
+	case 0:
+		s.up = s.up[:0]
+		for _, id := range allUp {
+			if r.IntN(4) > 0 {
+				s.up = append(s.up, id)
+			}
+		}
+		t.Health = &api.Health{Up: append([]uint32(nil), s.up...)}
+	case 1:
+		t.Neighbors = &api.Neighbors{}
+		for _, n := range append(neighborList(), api.Neighbor{Port: 1, IP: addr(lost), MAC: serverMAC(lost)}) {
+			if r.IntN(4) > 0 {
+				t.Neighbors.Entries = append(t.Neighbors.Entries, n)
+			}
+		}
+	default:
+		f := *tables().FIB
+		f.Routes = append([]api.Route(nil), f.Routes[:2+r.IntN(2)]...)
+		if r.IntN(3) == 0 {
+			f.Routes[1] = api.Route{Prefix: netip.MustParsePrefix("10.2.0.0/28"), Port: 1}
+		}
+		t.FIB = &f
+	}
+	s.b.apply(t)
+	s.drain()
+}
+
+// end closes some flow from the client's side, so that its first packet opens a new one.
+func (s *soothsayer) end() {
+	if len(s.opened) == 0 {
+		return
+	}
+	f := s.opened[s.r.IntN(len(s.opened))]
+	lane := nic1
+	if f.Dst == mac2 {
+		lane = nic2
+	}
+	f.Flags = one(s.r, packet.RST, packet.RST, packet.ACK)
+	if f.Proto != packet.ProtoTCP {
+		f.Flags = 0
+	}
+	if err := s.b.q.Inject(lane, f.Bytes()); err != nil {
+		s.b.t.Fatal(err)
+	}
+	s.b.turns()
+	s.drain()
+}
+
+// drain forgets what was sent.
+func (s *soothsayer) drain() {
+	for l := range lanes {
+		s.b.q.Sent(l)
+	}
+	for {
+		if _, ok := s.b.w.NextEvent(); !ok {
+			return
+		}
+	}
+}
