@@ -103,7 +103,7 @@ func (o *operator) view(op *grammar.Op) *show.View {
 	case "version":
 		o.count(v)
 		v.System.Degraded = o.degraded(v.Without)
-	case "interface":
+	case "interface", "lb-vserver":
 		o.count(v)
 	default:
 		if op.Verb == "stat" {

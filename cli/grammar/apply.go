@@ -180,6 +180,8 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 	switch {
 	case ok:
 		return row, nil
+	case op.Object.Single:
+		return op.Object.Fresh(), nil
 	case op.Object == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]):
 		return nil, schema.Refuse(schema.NotPermitted, op.Key[0]).Because("the monitor is built in and cannot be changed; add one of your own")
 	case len(op.Key) > 1 && op.Object.Verbs[0] == "bind":

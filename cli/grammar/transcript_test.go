@@ -34,7 +34,8 @@ var savedFile = []struct{ line, refused string }{
 	{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -cltTimeout 9000", "Feature not supported in this release [persistenceType, SOURCEIP]"},
 	{"add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120 -Listenpriority 101", ""},
 	{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED", "Feature not supported in this release [IPAddress, *]"},
-	{"set lb parameter -sessionsThreshold 150000", "Feature not supported in this release [lb parameter]"},
+	{"set lb parameter -sessionsThreshold 150000", "Feature not supported in this release [sessionsThreshold]"},
+	{"set lb parameter -startupRRFactor 5 -consolidatedLConn YES", ""},
 	{"bind lb vserver vs1 svc1", ""},
 	{"bind lb vserver dns dns1", ""},
 	{"add lb monitor web HTTP -respCode 200 -httpRequest \"HEAD /index.html\" -LRTM DISABLED -interval 10 -resptimeout 5", ""},
@@ -79,6 +80,7 @@ add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN
 add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120
 bind lb vserver vs1 svc1
 bind lb vserver dns dns1
+set lb parameter -startupRRFactor 5
 add lb monitor web HTTP -httpRequest "HEAD /index.html" -interval 10 -resptimeout 5
 bind service svc1 -monitorName web
 add route 0.0.0.0 0.0.0.0 10.10.0.1`

@@ -49,7 +49,7 @@ func Tables(c *schema.Config, s *State) (*api.Tables, error) {
 }
 
 func tables(x *Index, s *State, n *network) (*api.Tables, error) {
-	cfg := &api.Config{Addresses: addresses(x), SNIPs: snips(x, s)}
+	cfg := &api.Config{Addresses: addresses(x), SNIPs: snips(x, s), StartupFactor: StartupRRFactor(x.c)}
 	var err error
 	if cfg.Services, err = services(x, s, n); err != nil {
 		return nil, err
@@ -191,12 +191,23 @@ func vservers(x *Index, s *State) ([]api.Vserver, error) {
 	return out, nil
 }
 
+// methods are the balancing methods by the operator's words.
+var methods = map[string]api.Method{
+	"ROUNDROBIN": api.RoundRobin, "LEASTCONNECTION": api.LeastConnection, "LEASTPACKETS": api.LeastPackets,
+	"LEASTBANDWIDTH": api.LeastBandwidth, "LEASTRESPONSETIME": api.LeastResponseTime,
+}
+
+// StartupRRFactor is how many requests for each service go round robin when a vserver starts up.
+func StartupRRFactor(c *schema.Config) uint32 {
+	if p := schema.Get[schema.LBParameter](c); p != nil {
+		return p.StartupRRFactor
+	}
+	return 0
+}
+
 func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
-		Method: api.LeastConnection, ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout)}
-	if v.LBMethod == "ROUNDROBIN" {
-		t.Method = api.RoundRobin
-	}
+		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout)}
 	for _, b := range x.bound[v.Name] {
 		svc := x.services[b.Service]
 		if svc == nil {

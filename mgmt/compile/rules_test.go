@@ -59,6 +59,29 @@ func TestServiceUp(t *testing.T) {
 	}
 }
 
+// TestMethods: the operator's words reach the dataplane, and so does the factor of start-ups.
+func TestMethods(t *testing.T) {
+	const base = "add ns ip 10.1.0.5 255.255.255.0\nadd lb vserver v UDP 10.1.0.50 7"
+	for text, want := range map[string]api.Method{"": api.LeastConnection, " -lbMethod ROUNDROBIN": api.RoundRobin, " -lbMethod LEASTCONNECTION": api.LeastConnection,
+		" -lbMethod LEASTPACKETS": api.LeastPackets, " -lbMethod LEASTBANDWIDTH": api.LeastBandwidth,
+		" -lbMethod LEASTRESPONSETIME": api.LeastResponseTime} {
+		c := configure(t, base+text)
+		tab, err := Tables(c, site(c))
+		if err != nil || tab.Config.Vservers[0].Method != want || tab.Config.StartupFactor != 0 {
+			t.Errorf("%q: %v, %+v", text, err, tab)
+		}
+	}
+	for _, word := range schema.Of[schema.LBVserver]().Field("lbMethod").Enum {
+		if methods[word] == 0 {
+			t.Errorf("the method %s is offered and not compiled", word)
+		}
+	}
+	c := configure(t, base+"\nset lb parameter -startupRRFactor 6")
+	if tab, err := Tables(c, site(c)); err != nil || tab.Config.StartupFactor != 6 {
+		t.Errorf("factor: %v, %+v", err, tab)
+	}
+}
+
 func TestVserverUp(t *testing.T) {
 	c := configure(t, `add ns ip 10.1.0.5 255.255.255.0
 add service a 10.1.0.11 TCP 80 -healthMonitor NO

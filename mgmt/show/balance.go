@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/dataplane/api"
 	"sluice/mgmt/compile"
 	"sluice/vendor-config/schema"
 )
@@ -129,7 +130,9 @@ func (p *page) vserver(v *schema.LBVserver) {
 		}
 	}
 	p.f("\tNo. of Bound Services : %d (Total)\t%d (Active)\n", len(bound), up)
-	p.f("\tConfigured Method: %s\n\tMode: %s\n\tPersistence: %s\n", v.LBMethod, v.Mode, v.PersistenceType)
+	p.f("\tConfigured Method: %s\n", v.LBMethod)
+	p.startup(v.Name)
+	p.f("\tMode: %s\n\tPersistence: %s\n", v.Mode, v.PersistenceType)
 	p.f("\tVserver IP and Port insertion: OFF\n\tPush: DISABLED\tPush VServer:\n\tPush Multi Clients: NO\n\tPush Label Rule: none\n")
 	if v.Comment != "" {
 		p.f("\tComment: %q\n", v.Comment)
@@ -142,6 +145,29 @@ func (p *page) vserver(v *schema.LBVserver) {
 		p.f("%d)\t%s (%s: %s) - %s State: %s\tWeight: %d\n", i+1, svc.Name, p.serverIP(svc), port(svc.Port), svc.ServiceType,
 			p.serviceState(svc.Name), b.Weight)
 	}
+}
+
+// startupReasons are the words of the reference product.
+var startupReasons = map[api.Startup]string{
+	api.StartupVserver: "A new vserver is added", api.StartupMethod: "The method is changed",
+	api.StartupBound: "A new service is bound", api.StartupUp: "Bound service's state changed to UP",
+}
+
+// startup tells that a vserver starts up, while it does.
+func (p *page) startup(vserver string) {
+	if n, _ := p.vserverFlow(vserver); n.StartupLeft > 0 {
+		p.f("\tCurrent Method: Round Robin, Reason: %s\n", startupReasons[n.Startup])
+	}
+}
+
+func showParameter(p *page) error {
+	n := compile.StartupRRFactor(p.Config)
+	p.f("\tGlobal LB parameters:\n\tStartup RR factor: %d", n)
+	if n == 0 {
+		p.f(" (off, the default)")
+	}
+	p.f("\n")
+	return nil
 }
 
 func showMonitor(p *page) error {

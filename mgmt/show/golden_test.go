@@ -135,6 +135,7 @@ func TestGolden(t *testing.T) {
 		"server":     {"show server", "show server s2", "show server s9"},
 		"service":    {"show service", "show service web-s2", "show service s9"},
 		"lb-vserver": {"show lb vserver", "show lb vserver web", "show lb vserver v9"},
+		"parameter":  {"show lb parameter"},
 		"lb-monitor": {"show lb monitor", "show lb monitor health", "show lb monitor ping", "show lb monitor m9"},
 		"system":     {"show version", "show hardware"},
 		"config":     {"show ns runningConfig", "show ns ns.conf", "show ns savedConfig"},
@@ -161,6 +162,27 @@ func TestGolden(t *testing.T) {
 				t.Errorf("%s differs; got:\n%s", golden, got.String())
 			}
 		})
+	}
+}
+
+// TestStartupShows: the reason stands there while turns are left, and not longer.
+func TestStartupShows(t *testing.T) {
+	v := seen(t)
+	for why, want := range map[api.Startup]string{api.StartupBound: "A new service is bound", api.StartupUp: "Bound service's state changed to UP",
+		api.StartupVserver: "A new vserver is added", api.StartupMethod: "The method is changed"} {
+		v.Stats.Vservers[0].Startup, v.Stats.Vservers[0].StartupLeft = why, 7
+		got := answer(t, "show lb vserver web", v)
+		if !strings.Contains(got, "\tConfigured Method: ROUNDROBIN\n\tCurrent Method: Round Robin, Reason: "+want+"\n\tMode: IP\n") {
+			t.Errorf("reason %d: got:\n%s", why, got)
+		}
+	}
+	v.Stats.Vservers[0].StartupLeft = 0
+	if got := answer(t, "show lb vserver", v); strings.Contains(got, "Current Method") {
+		t.Errorf("the start-up is over; got:\n%s", got)
+	}
+	v.Config = configure(t, "set lb parameter -startupRRFactor 5")
+	if got, want := answer(t, "show lb parameter", v), "\tGlobal LB parameters:\n\tStartup RR factor: 5\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -29,7 +29,7 @@ func typed(t *testing.T, lines ...string) *schema.Config {
 
 var site = []string{"add vlan 2", "add ns ip 10.1.0.5 255.255.255.0", "add ns ip 10.2.0.5 255.255.255.0", "bind vlan 2 -ifnum 1/2", "bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0",
 	"add server web1 10.2.0.11", "add service s1 web1 HTTP 80 -usip YES -comment \"first of three\"", "add service s2 10.2.0.12 TCP 80",
-	"add lb vserver v1 HTTP 10.1.0.50 80 -lbMethod ROUNDROBIN", "add lb vserver v2 TCP 10.1.0.50 81", "bind lb vserver v1 s1 -weight 3", "bind lb vserver v2 s2",
+	"add lb vserver v1 HTTP 10.1.0.50 80 -lbMethod ROUNDROBIN", "add lb vserver v2 TCP 10.1.0.50 81", "bind lb vserver v1 s1 -weight 3", "set lb parameter -startupRRFactor 3", "bind lb vserver v2 s2",
 	"add lb monitor m1 HTTP -respCode 200 301-302 -interval 900 MSEC -resptimeout 400 MSEC", "bind service s1 -monitorName m1", "bind service s2 -monitorName tcp",
 	"add route 0.0.0.0 0.0.0.0 10.1.0.1"}
 

@@ -21,7 +21,7 @@ type held struct {
 // outdated leaves out the held rows that a row in force has replaced since.
 func outdated(all []held, c *schema.Config) []held {
 	return slices.DeleteFunc(slices.Clone(all), func(h held) bool {
-		if h.object == nil || h.key == "" {
+		if h.object == nil || h.key == "" && !h.object.Single {
 			return false
 		}
 		_, ok := c.Row(h.object, h.key)

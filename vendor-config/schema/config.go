@@ -74,8 +74,12 @@ func (c *Config) Row(o *Object, key ...string) (any, bool) {
 	return row, ok
 }
 
-// Put adds a row, or replaces the one with the same key in its place.
+// Put adds a row, or replaces the one with the same key in its place. A single row at its defaults is not kept.
 func (c *Config) Put(o *Object, row any) {
+	if o.Single && reflect.DeepEqual(row, o.Fresh()) {
+		c.Delete(o)
+		return
+	}
 	t := c.tables[o]
 	if t == nil {
 		t = &rows{byKey: map[string]any{}}

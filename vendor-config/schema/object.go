@@ -43,6 +43,7 @@ type Object struct {
 	Verbs  []string // first is the one that creates ("add" or "bind")
 	Help   string
 	Rows   bool // configuration rows; false: operational command only
+	Single bool // rows without a key: there is one at most, and none stands for the defaults
 	Type   reflect.Type
 	Fields []*Field
 	// Unbuilt are known arguments that this version does not build, each with the values that are accepted and dropped.
@@ -118,7 +119,7 @@ var objects []*Object
 
 // fileOrder is the order in which objects are written, as device-saved files have it.
 var fileOrder = []string{"vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "lb-vserver", "lb-vserver-service",
-	"lb-monitor", "service-monitor", "route"}
+	"lb-parameter", "lb-monitor", "service-monitor", "route"}
 
 // Objects are all objects in the order in which they are written to a file; operational commands come last.
 var Objects = sync.OnceValue(func() []*Object {

@@ -16,6 +16,7 @@ func register[T any](words, yang, verbs, help string, rows bool) {
 	if err := describe(o); err != "" {
 		panic("schema: object " + o.YANG + ": " + err)
 	}
+	o.Single = rows && len(o.Keys()) == 0
 	objects = append(objects, o)
 }
 
@@ -202,7 +203,7 @@ func (o *Object) fault() string {
 			}
 		}
 	}
-	if o.Rows && keys == 0 {
+	if o.Rows && keys == 0 && o.Verbs[0] != "set" { // one that is only set is there once
 		return "rows need a key"
 	}
 	return ""
