@@ -26,6 +26,8 @@ programs inside the lab:
   lab supervise PIDFILE PROGRAM [ARG...]
   lab udp-echo ADDRESS NAME
   lab udp-ask ADDRESS N
+  lab udp-sink FILE ADDRESS...
+  lab udp-tell PORT ADDRESS=N...
   lab late-answer ADDRESS FILE
   lab load [flags] URL         see lab load -h`
 
@@ -55,7 +57,7 @@ func command(args []string) error {
 		})
 	case verb == "ssh" && len(args) >= 1:
 		return with(args[0], func(l *topology.Lab) error {
-			a := l.Basic()
+			a := l.Appliance()
 			all := append([]string{"netns", "exec", l.NS(a.From), "ssh"}, a.SSHArgs()...)
 			return attached("ip", append(all, args[1:]...)...)
 		})
@@ -69,6 +71,10 @@ func command(args []string) error {
 		return udpEcho(args[0], args[1])
 	case verb == "late-answer" && len(args) == 2:
 		return lateAnswer(args[0], args[1])
+	case verb == "udp-sink" && len(args) >= 2:
+		return udpSink(args[0], args[1:])
+	case verb == "udp-tell" && len(args) >= 2:
+		return udpTell(args[0], args[1:])
 	case verb == "udp-ask" && len(args) == 2:
 		n, err := strconv.Atoi(args[1])
 		if err != nil {
@@ -102,7 +108,7 @@ func up(name string) error {
 		if err := l.Up(); err != nil {
 			return err
 		}
-		if _, err := l.Basic().Script(topology.BasicScript()); err != nil {
+		if _, err := l.Appliance().Script(l.Script()); err != nil {
 			return err
 		}
 		fmt.Printf("Topology %s is up. Enter it with:\n%s", name, hints(l, name))
@@ -113,10 +119,10 @@ func up(name string) error {
 // hints tells how to enter a running lab.
 func hints(l *topology.Lab, name string) string {
 	return fmt.Sprintf(`  the shell     bin/sluice-lab ssh %[1]s             (or: ip netns exec %[2]s ssh nsroot@%[3]s, password %[4]s)
-  the client    ip netns exec %[2]s curl http://%[5]s/
+  the client    ip netns exec %[2]s %[5]s
   take it down  bin/sluice-lab down %[1]s
   logs          %[6]s
-`, name, l.NS("client"), topology.ShellIP, topology.Password, topology.VIP, strings.TrimSuffix(l.Path("x"), "x"))
+`, name, l.NS("client"), topology.ShellIP, topology.Password, l.Request(), strings.TrimSuffix(l.Path("x"), "x"))
 }
 
 func attached(name string, args ...string) error {

@@ -15,22 +15,47 @@ type Lab struct {
 	Name string
 	Dir  string // files, logs and pids of its programs
 	Bin  string // folder of the built programs
+	kind kind
+}
+
+// kind is a topology: how it is built, its appliance, what an operator types into that, and how a client asks for something.
+type kind struct {
+	build     func(*Lab) error
+	appliance func(*Lab) *Appliance
+	script    func() string
+	request   string
 }
 
 // Names are the topologies that can be brought up.
-var Names = []string{"basic"}
+var Names = []string{"basic", "seed003"}
+
+func kindOf(name string) kind {
+	if name == "seed003" {
+		return kind{(*Lab).seed003, (*Lab).Seed003, LeastPacketsScript, "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12"}
+	}
+	return kind{(*Lab).basic, (*Lab).Basic, BasicScript, "curl http://" + VIP + "/"}
+}
+
+// Appliance is the lab's appliance.
+func (l *Lab) Appliance() *Appliance { return l.kind.appliance(l) }
+
+// Request is a command that asks the lab's appliance for something, to be run in the client.
+func (l *Lab) Request() string { return l.kind.request }
+
+// Script configures the lab's appliance as an operator types it.
+func (l *Lab) Script() string { return l.kind.script() }
 
 // New names a lab: a topology, or TOPOLOGY@TAG for one more of it beside the first. Bin is the folder of the built programs.
 func New(name, bin string) (*Lab, error) {
-	kind, tag, _ := strings.Cut(name, "@")
-	if !slices.Contains(Names, kind) {
+	which, tag, _ := strings.Cut(name, "@")
+	if !slices.Contains(Names, which) {
 		return nil, fmt.Errorf("no topology %q: there are %s", name, strings.Join(Names, ", "))
 	}
 	abs, err := filepath.Abs(bin)
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{Name: kind + tag, Dir: filepath.Join(os.TempDir(), "sluice-lab-"+kind+tag), Bin: abs}, nil
+	return &Lab{Name: which + tag, Dir: filepath.Join(os.TempDir(), "sluice-lab-"+which+tag), Bin: abs, kind: kindOf(which)}, nil
 }
 
 // Path is a file of the lab.
@@ -52,7 +77,7 @@ func (l *Lab) Up() (err error) {
 			err = errors.Join(err, l.Down())
 		}
 	}()
-	return l.basic()
+	return l.kind.build(l)
 }
 
 // Down ends every program of the lab and removes its namespaces and files. It may be called at any time.

@@ -29,7 +29,7 @@ func (l *Lab) Test(ready func() error, run func() int) (code int, err error) {
 			code = 1
 		}
 	}()
-	if _, err := l.Basic().Script(BasicScript() + "save ns config\n"); err != nil {
+	if _, err := l.Appliance().Script(l.Script() + "save ns config\n"); err != nil {
 		return 1, err
 	}
 	if err := ready(); err != nil {

@@ -1,0 +1,45 @@
+// Package seeds has the tables and scenarios of the source documents, each run through the whole product in the lab.
+package seeds
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"sluice/tests/lab/topology"
+)
+
+// lab is the topology of the document that is tested.
+var lab *topology.Lab
+
+func TestMain(m *testing.M) {
+	code, err := 1, error(nil)
+	if lab, err = topology.New("seed003", "../../bin"); err == nil {
+		code, err = lab.Test(func() error { return nil }, m.Run)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lab:", err)
+	}
+	os.Exit(code)
+}
+
+// shell runs a line that must succeed.
+func shell(t *testing.T, line string) string {
+	t.Helper()
+	out, err := lab.Appliance().Shell(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// client runs a program of the lab in the client's namespace, which must succeed.
+func client(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.Command("ip", append([]string{"netns", "exec", lab.NS("client"), filepath.Join(lab.Bin, "sluice-lab")}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v: %s", args, err, out)
+	}
+}
