@@ -18,20 +18,19 @@ import (
 // window is longer than what N spans.
 const window = 15 * time.Second
 
-// told is the port of the next datagram, which makes it a flow of its own, and sent when the last one was sent.
-var (
-	told = 20000
-	sent time.Time
-)
+// told is the port of the next datagram, which makes it a flow of its own.
+var told = 20000
 
-// quiet waits until no service has a packet in the window.
-func quiet(t *testing.T) {
-	t.Helper()
-	time.Sleep(time.Until(sent.Add(window)))
-}
+// group are services that nobody else sends to: those of one table.
+type group struct{ sent time.Time }
 
-// tell sends datagrams, written as ADDRESS:7=N, and returns which sinks they came to, in the order in which they were sent.
-func tell(t *testing.T, to ...string) (sinks []string) {
+var plain, weighted group
+
+// quiet waits until no service of the group has a packet in the window.
+func (g *group) quiet() { time.Sleep(time.Until(g.sent.Add(window))) }
+
+// tell sends datagrams to services of the group, written as ADDRESS:7=N, and returns which sinks they came to, in the order in which they were sent.
+func (g *group) tell(t *testing.T, to ...string) (sinks []string) {
 	t.Helper()
 	first := told
 	for _, s := range to {
@@ -43,7 +42,7 @@ func tell(t *testing.T, to ...string) (sinks []string) {
 		told += n
 	}
 	client(t, append([]string{"udp-tell", fmt.Sprint(first)}, to...)...)
-	sent = time.Now()
+	g.sent = time.Now()
 	err := topology.Eventually(10*time.Second, func() error {
 		text, err := os.ReadFile(lab.Path(topology.SinkFile))
 		if err != nil {
@@ -114,8 +113,8 @@ func TestLeastPacketsConfiguration(t *testing.T) {
 // TestLeastPacketsUnweighted is the document's table row by row, and the four rows that follow from it.
 func TestLeastPacketsUnweighted(t *testing.T) {
 	settled(t, "Vserver-LB-1")
-	quiet(t)
-	sinks := tell(t, "10.0.0.111:7=3", "10.0.0.112:7=5", "10.0.0.113:7=2", topology.LeastPacketsVIP+":7=12")
+	plain.quiet()
+	sinks := plain.tell(t, "10.0.0.111:7=3", "10.0.0.112:7=5", "10.0.0.113:7=2", topology.LeastPacketsVIP+":7=12")
 	if got, want := numbers(sinks[:10]), "1112222233"; got != want {
 		t.Fatalf("to begin with, services %s got packets, want %s", got, want)
 	}
@@ -134,8 +133,8 @@ func TestLeastPacketsUnweighted(t *testing.T) {
 // S1, which is this rule with its first request not counted; its own formula gives S1 the fifth.
 func TestLeastPacketsWeighted(t *testing.T) {
 	settled(t, "Vserver-LB-2")
-	quiet(t)
-	sinks := tell(t, "10.0.0.121:7=3", "10.0.0.122:7=5", "10.0.0.123:7=2", topology.WeightedVIP+":7=14")
+	weighted.quiet()
+	sinks := weighted.tell(t, "10.0.0.121:7=3", "10.0.0.122:7=5", "10.0.0.123:7=2", topology.WeightedVIP+":7=14")
 	if got, want := numbers(sinks[10:]), "33331323123323"; got != want {
 		t.Errorf("requests went to services %s, want %s", got, want)
 	}
@@ -144,20 +143,20 @@ func TestLeastPacketsWeighted(t *testing.T) {
 // TestLeastPacketsExpire: after 14 seconds what a service has got is forgotten, and the choice follows.
 func TestLeastPacketsExpire(t *testing.T) {
 	settled(t, "Vserver-LB-1")
-	quiet(t)
+	plain.quiet()
 	// Service-3 has got so much that its turn is far away.
-	if got := numbers(tell(t, "10.0.0.113:7=20", topology.LeastPacketsVIP+":7=4")[20:]); strings.Count(got, "1") != 2 || strings.Count(got, "2") != 2 {
+	if got := numbers(plain.tell(t, "10.0.0.113:7=20", topology.LeastPacketsVIP+":7=4")[20:]); strings.Count(got, "1") != 2 || strings.Count(got, "2") != 2 {
 		t.Errorf("with 20 packets at Service-3, requests went to services %s", got)
 	}
 	time.Sleep(window)
-	if got := numbers(tell(t, "10.0.0.111:7=1", "10.0.0.112:7=1", topology.LeastPacketsVIP+":7=1")[2:]); got != "3" {
+	if got := numbers(plain.tell(t, "10.0.0.111:7=1", "10.0.0.112:7=1", topology.LeastPacketsVIP+":7=1")[2:]); got != "3" {
 		t.Errorf("14 seconds later a request went to service %s, want 3", got)
 	}
 }
 
 // TestLeastPacketsStartup: with a factor a new vserver goes round robin first, says so, and then goes by its method.
 func TestLeastPacketsStartup(t *testing.T) {
-	quiet(t)
+	plain.quiet()
 	shell(t, "set lb parameter -startupRRFactor 2")
 	defer shell(t, "unset lb parameter -startupRRFactor")
 	shell(t, "add lb vserver New UDP 10.0.0.130 7 -lbMethod LEASTPACKETS")
@@ -170,7 +169,7 @@ func TestLeastPacketsStartup(t *testing.T) {
 	if out := shell(t, "show lb vserver New"); !strings.Contains(out, starting) {
 		t.Errorf("before the first request:\n%s", out)
 	}
-	sinks := tell(t, "10.0.0.111:7=9", "10.0.0.130:7=9")
+	sinks := plain.tell(t, "10.0.0.111:7=9", "10.0.0.130:7=9")
 	if got := numbers(sinks[9:15]); strings.Count(got, "1") != 2 || strings.Count(got, "2") != 2 || strings.Count(got, "3") != 2 {
 		t.Errorf("the first 6 requests went to services %s", got)
 	}
