@@ -225,6 +225,8 @@ type WorkerStats struct {
 	// The versions of the parts that it works with: those of the Stats unless it hangs.
 	ConfigVersion, HealthVersion, FIBVersion, NeighborsVersion uint64
 	Counters                                                   []uint64 // of this worker alone, in the order of Stats.Counters
+	HandedOver                                                 uint64   // of Packets: those that belong to another worker's flows and were handed to it
+	TakenOver                                                  uint64   // packets that other workers have handed to this one; Packets does not count them
 }
 
 // Counter is a named count.

@@ -14,3 +14,9 @@ func OwnerByClient(addr uint32, port uint16, workers uint32) uint32 {
 	hi, lo := bits.Mul64((uint64(addr)|uint64(port)<<32)^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
 	return uint32(hi^lo) & (workers - 1)
 }
+
+// OwnerByProtocol is the owner of everything of a protocol without ports, both ways: what comes back to a SNIP tells nothing of
+// the client, so that one worker must know all of its flows.
+func OwnerByProtocol(proto uint8, workers uint32) uint32 {
+	return OwnerByClient(uint32(proto), 0, workers)
+}

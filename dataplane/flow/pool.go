@@ -14,6 +14,9 @@ type PoolSettings struct {
 	Workers int    // W, a power of two, at most 64
 	Self    int    // this worker, from 0
 	Seed    uint64 // where cursors start, for tests; zero draws a random one
+
+	// Avoid says which ports of a SNIP (memory order) are not to be given out for a protocol; nil: none.
+	Avoid func(snip uint32, port uint16, proto uint8) bool
 }
 
 const (
@@ -49,6 +52,7 @@ type Pools struct {
 	tried   uint32 // moving start of Probe
 	workers uint32
 	self    uint32
+	avoid   func(snip uint32, port uint16, proto uint8) bool
 }
 
 // OpenPools reserves address space for the pools.
@@ -66,7 +70,7 @@ func OpenPools(s PoolSettings) (*Pools, error) {
 		return nil, fmt.Errorf("port pools: no %d MiB of address space for %d pools: %w", size>>20, s.Pools, err)
 	}
 	p := &Pools{mem: mem, base: uintptr(unsafe.Pointer(unsafe.SliceData(mem))), mask: uint32(slots - 1), max: uint32(s.Pools),
-		seed: s.Seed, workers: uint32(s.Workers), self: uint32(s.Self)}
+		seed: s.Seed, workers: uint32(s.Workers), self: uint32(s.Self), avoid: s.Avoid}
 	p.index = p.base + uintptr(size)
 	for q := s.Self; q < 64; q += s.Workers {
 		p.owned |= 1 << q

@@ -11,7 +11,7 @@ const (
 )
 
 // TakeUnused is Take for a flow to server:serverPort (address in memory order, port in host order): it passes over ports whose way back
-// server:serverPort -> snip:q belongs to a flow of another service at the same address. It tries 16 ports.
+// server:serverPort -> snip:q belongs to a flow of another service at the same address, and those of PoolSettings.Avoid. It tries 16 ports.
 //
 // Which port comes next is known beforehand, so that the slot of its way back is prefetched here: in a rush of new flows the
 // memory that Create writes is at hand.
@@ -44,7 +44,7 @@ func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server
 			return 0, false
 		}
 		way := packet.MakeKey(server, snip, serverPort, q, proto)
-		if e := t.Lookup(way); e == nil || e == gone {
+		if e := t.Lookup(way); (e == nil || e == gone) && (p.avoid == nil || !p.avoid(snip, q, proto)) {
 			next, _ := p.scan(x, uint32(x.cursor))
 			way = packet.MakeKey(server, snip, serverPort, uint16(next), proto)
 			asm.Prefetch1(t.SlotOf(t.Hash(way.A, way.B)))
@@ -57,27 +57,28 @@ func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server
 }
 
 // Probe finds a source port for a flow that keeps its client's address but not its port: server:serverPort -> client:q is not in
-// t, and q, from lo to hi, is this worker's. It tries 32 ports from a moving start. Such ports need no pool, since each client
-// has all of them to itself.
+// t, and q, from lo to hi, is this worker's. It tries 32 of its ports from a moving start. Such ports need no pool, since each
+// client has all of them to itself.
+//
+// Which ports are this worker's is the matter of OwnerByClient here, not of q & (W-1) as in pools, which departs from design.md 4:
+// what comes back to a client's address does not tell whether the port was the client's or ours, so one rule must hold for both.
 func (p *Pools) Probe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
 	return p.probe(t, client, lo, hi, server, serverPort, proto, nil)
 }
 
 func (p *Pools) probe(t *Table, client uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
-	// The ports of this worker in the range, counted in steps of W.
-	first := (uint32(lo)+p.workers-1-p.self)&^(p.workers-1) + p.self
-	if lo > hi || first > uint32(hi) {
+	if lo > hi {
 		return 0, false
 	}
-	count := (uint32(hi)-first)/p.workers + 1
-	for range probeTries {
-		q := first + p.tried%count*p.workers
+	count := uint32(hi-lo) + 1
+	for range probeTries * p.workers {
+		q := lo + uint16(p.tried%count)
 		p.tried++
-		if q == 3784 || q == 4784 || q == 4789 {
+		if q == 3784 || q == 4784 || q == 4789 || OwnerByClient(client, packet.Swap16(q), p.workers) != p.self {
 			continue
 		}
-		if e := t.Lookup(packet.MakeKey(server, client, serverPort, uint16(q), proto)); e == nil || e == gone {
-			return uint16(q), true
+		if e := t.Lookup(packet.MakeKey(server, client, serverPort, q, proto)); e == nil || e == gone {
+			return q, true
 		}
 	}
 	return 0, false

@@ -53,6 +53,7 @@ const (
 	DropHoldFull
 	DropPuntLimit
 	DropFrameTooLong
+	DropHandoverFull
 	DropTxFull
 
 	// Reasons is their number, for arrays of counters.
@@ -110,6 +111,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropHoldFull:           {"drop-hold-full", "Packets for which no place was left while the MAC address of their next hop was being asked for."},
 	DropPuntLimit:          {"drop-punt-limit", "Packets for the kernel beyond the rate that protects it."},
 	DropFrameTooLong:       {"drop-frame-too-long", "Packets longer than the outgoing port's MTU whose sender could not be told: they allow fragmentation, which is not done here, or were too many."},
+	DropHandoverFull:       {"drop-handover-full", "Packets for which the worker that owns their flow had no room left: it is overloaded, look at the workers' load."},
 	DropTxFull:             {"drop-tx-full", "Packets that the outgoing port did not take."},
 }
 

@@ -10,7 +10,7 @@ import (
 const (
 	Burst    = 32  // packets received by one Turn, at most
 	MaxLanes = 32  // lanes of one queue, at most
-	TxRoom   = 64  // packets that one lane can take in one Turn
+	TxRoom   = 128 // packets that one lane can take in one Turn
 	FreeRoom = 128 // packets that can be freed in one Turn
 )
 

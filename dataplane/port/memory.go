@@ -15,8 +15,8 @@ const (
 	memStride = memHeader + Headroom + memRoom
 )
 
-// Memory is a Queue without a device, for tests. Frames are injected into a lane and those sent are read back. Its
-// buffers have the layout of DPDK mbufs, and a buffer that is freed twice or kept is found out: see Err and PoolFree.
+// Memory is a Queue without a device, for tests. Frames are injected into a lane and those sent are read back. With more
+// than one queue it is that of the first worker, and Queue gives those of the others over the same lanes. Its buffers have the layout of DPDK mbufs, and a buffer that is freed twice or kept is found out: see Err and PoolFree.
 type Memory struct {
 	mu    sync.Mutex
 	mem   []byte
@@ -29,14 +29,17 @@ type Memory struct {
 }
 
 type memLane struct {
-	in      []uintptr // waiting to be received
-	sent    []uintptr // sent and not yet read by Sent
-	limit   int       // packets that the lane takes a Turn
+	in      [][]uintptr // by queue: waiting to be received
+	sent    []uintptr   // sent and not yet read by Sent
+	limit   int         // packets that the lane takes a Turn
 	discard bool
 }
 
 // NewMemory returns a queue of the given number of lanes whose pool has the given number of buffers.
-func NewMemory(lanes, pool int) (*Memory, error) {
+func NewMemory(lanes, pool int) (*Memory, error) { return NewMemoryQueues(lanes, 1, pool) }
+
+// NewMemoryQueues is NewMemory for a number of workers, each with a queue of its own.
+func NewMemoryQueues(lanes, queues, pool int) (*Memory, error) {
 	if lanes < 1 || lanes > MaxLanes {
 		return nil, fmt.Errorf("a queue has 1 to %d lanes, not %d", MaxLanes, lanes)
 	}
@@ -54,8 +57,11 @@ func NewMemory(lanes, pool int) (*Memory, error) {
 	for i := pool - 1; i >= 0; i-- {
 		q.free = append(q.free, q.base+uintptr(i*memStride))
 	}
-	for i := range q.lanes {
-		q.lanes[i] = memLane{in: make([]uintptr, 0, pool), sent: make([]uintptr, 0, pool), limit: TxRoom}
+	for l := range q.lanes {
+		q.lanes[l] = memLane{in: make([][]uintptr, queues), sent: make([]uintptr, 0, pool), limit: TxRoom}
+		for i := range queues {
+			q.lanes[l].in[i] = make([]uintptr, 0, pool)
+		}
 	}
 	return q, nil
 }
@@ -66,6 +72,18 @@ func (q *Memory) Close() error { return syscall.Munmap(q.mem) }
 // Lanes implements Queue.
 func (q *Memory) Lanes() int { return len(q.lanes) }
 
+// Queue returns the queue of a worker.
+func (q *Memory) Queue(worker int) Queue { return &memoryQueue{q, worker} }
+
+// memoryQueue is the queue of one of several workers.
+type memoryQueue struct {
+	*Memory
+	worker int
+}
+
+// Turn implements Queue.
+func (q *memoryQueue) Turn(x *Exchange) { q.turn(x, q.worker) }
+
 // Wait implements Queue. It returns at once: nothing comes from outside.
 func (q *Memory) Wait(timeoutMs int) {}
 
@@ -73,10 +91,15 @@ func (q *Memory) Wait(timeoutMs int) {}
 func (q *Memory) Wake() {}
 
 // Inject queues a frame to be received on a lane.
-func (q *Memory) Inject(lane int, frame []byte) error { return q.InjectSegments(lane, frame) }
+func (q *Memory) Inject(lane int, frame []byte) error { return q.InjectTo(0, lane, frame) }
 
 // InjectSegments queues a packet made of several segments to be received on a lane.
 func (q *Memory) InjectSegments(lane int, parts ...[]byte) error {
+	return q.InjectTo(0, lane, parts...)
+}
+
+// InjectTo queues a packet, in one segment or several, to be received by a worker on a lane.
+func (q *Memory) InjectTo(worker, lane int, parts ...[]byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(parts) == 0 || len(parts) > len(q.free) {
@@ -103,7 +126,8 @@ func (q *Memory) InjectSegments(lane int, parts ...[]byte) error {
 	}
 	*(*uint16)(Ptr(first + OffNbSegs)) = uint16(len(parts))
 	*(*uint32)(Ptr(first + OffPktLen)) = uint32(total)
-	q.lanes[lane].in = append(q.lanes[lane].in, first)
+	in := &q.lanes[lane].in[worker]
+	*in = append(*in, first)
 	return nil
 }
 
@@ -120,7 +144,9 @@ func (q *Memory) take() uintptr {
 }
 
 // Turn implements Queue.
-func (q *Memory) Turn(x *Exchange) {
+func (q *Memory) Turn(x *Exchange) { q.turn(x, 0) }
+
+func (q *Memory) turn(x *Exchange, worker int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	x.Lanes = uint32(len(q.lanes))
@@ -138,12 +164,12 @@ func (q *Memory) Turn(x *Exchange) {
 	for range q.lanes {
 		l := x.Next % x.Lanes
 		x.Next = (l + 1) % x.Lanes
-		lane := &q.lanes[l]
-		n := copy(x.Rx[:], lane.in)
+		in := &q.lanes[l].in[worker]
+		n := copy(x.Rx[:], *in)
 		if n == 0 {
 			continue
 		}
-		lane.in = lane.in[:copy(lane.in, lane.in[n:])]
+		*in = (*in)[:copy(*in, (*in)[n:])]
 		x.From, x.RxN = l, uint32(n)
 		return
 	}

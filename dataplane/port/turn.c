@@ -26,7 +26,7 @@ _Static_assert(offsetof(struct exchange, tx_full) == 192, "Exchange.TxFull");
 _Static_assert(offsetof(struct exchange, rx) == 448, "Exchange.Rx");
 _Static_assert(offsetof(struct exchange, free) == 704, "Exchange.Free");
 _Static_assert(offsetof(struct exchange, tx) == 1728, "Exchange.Tx");
-_Static_assert(sizeof(struct exchange) == 18112, "Exchange");
+_Static_assert(sizeof(struct exchange) == 34496, "Exchange");
 
 // The mbuf fields that Go reads and writes: see exchange.go.
 _Static_assert(offsetof(struct rte_mbuf, buf_addr) == 0, "OffBufAddr");

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { BURST = 32, MAX_LANES = 32, TX_ROOM = 64, FREE_ROOM = 128 };
+enum { BURST = 32, MAX_LANES = 32, TX_ROOM = 128, FREE_ROOM = 128 };
 
 struct queue;
 

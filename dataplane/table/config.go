@@ -59,6 +59,12 @@ const (
 	OwnKind = 0xff
 	OwnARP  = 1 << 8 // answers ARP
 	OwnICMP = 1 << 9 // answers ICMP echo
+
+	OwnListens = 1 << 10 // a vserver listens on it, on some port or all
+
+	// Of a SNIP: the first and the last port, in host order, that the dataplane may give out on it.
+	OwnPortLo = 32 // shift
+	OwnPortHi = 48 // shift
 )
 
 const (
@@ -268,6 +274,29 @@ func timeout(seconds uint32) uint32 {
 	return uint32(min(uint64(seconds)*TicksPerSecond, never))
 }
 
+// listeners are the addresses on which vservers listen.
+func (c *config) listeners() map[netip.Addr]bool {
+	m := make(map[netip.Addr]bool, len(c.src.Vservers))
+	for i := range c.src.Vservers {
+		m[c.src.Vservers[i].IP] = true
+	}
+	return m
+}
+
+// portRanges are the ports of each SNIP, shifted as Own has them: from the lowest to the highest if several objects share an address.
+func (c *config) portRanges() map[netip.Addr]uint64 {
+	m := make(map[netip.Addr]uint64, len(c.src.SNIPs))
+	for i := range c.src.SNIPs {
+		s := &c.src.SNIPs[i]
+		lo, hi := uint64(s.PortLo), uint64(s.PortHi)
+		if v, ok := m[s.IP]; ok {
+			lo, hi = min(lo, v>>OwnPortLo&0xffff), max(hi, v>>OwnPortHi)
+		}
+		m[s.IP] = lo<<OwnPortLo | hi<<OwnPortHi
+	}
+	return m
+}
+
 func (c *config) fillServices(snips map[uint32]*api.SNIP) {
 	next := uint32(0)
 	for i := range c.src.Services {
@@ -309,6 +338,7 @@ func (c *config) fillVservers() error {
 }
 
 func (c *config) fillAddresses() error {
+	listens, ranges := c.listeners(), c.portRanges()
 	for _, a := range c.src.Addresses {
 		if err := checkIP4("address", a.IP.String(), a.IP); err != nil {
 			return err
@@ -325,6 +355,10 @@ func (c *config) fillAddresses() error {
 		if a.ICMP {
 			v |= OwnICMP
 		}
+		if listens[a.IP] {
+			v |= OwnListens
+		}
+		v |= ranges[a.IP]
 		if !c.own.put(uint64(ip4(a.IP))|present, v) {
 			return fmt.Errorf("address %v is listed twice", a.IP)
 		}
@@ -356,6 +390,16 @@ func (s *Set) Vserver(ip uint32, port uint16, proto uint8) *Vserver {
 		return nil
 	}
 	return (*Vserver)(unsafe.Add(nil, p))
+}
+
+// Listens says whether a vserver listens on an address and this very port, not on all of them.
+func (s *Set) Listens(ip uint32, port uint16, proto uint8) bool {
+	h := &s.conf.vips
+	_, ok := h.get(vipKey(ip, port, proto))
+	if !ok {
+		_, ok = h.get(vipKey(ip, port, api.ProtoAny))
+	}
+	return ok
 }
 
 // Orphaned is the idle time in ticks of flows whose vserver or service is gone, if what is left of the two gives none: nobody

@@ -71,7 +71,7 @@ func TestBuildCompilesTheConfiguration(t *testing.T) {
 			t.Errorf("there is a service %d", id)
 		}
 	}
-	if s.Own(ip4(ip("10.1.0.50"))) != OwnVIP|OwnARP || s.Own(ip4(ip("10.2.0.5"))) != OwnSNIP || s.Own(ip4(ip("10.2.0.6"))) != 0 {
+	if s.Own(ip4(ip("10.1.0.50"))) != OwnVIP|OwnARP|OwnListens || s.Own(ip4(ip("10.2.0.5"))) != OwnSNIP|1024<<OwnPortLo|59999<<OwnPortHi || s.Own(ip4(ip("10.2.0.6"))) != 0 {
 		t.Error("own addresses came out wrong")
 	}
 	if !s.Up(1) || s.Up(3) || s.Up(2) || s.Up(MaxID) {

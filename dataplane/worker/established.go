@@ -7,6 +7,7 @@ import (
 	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
+	"sluice/dataplane/port/asm"
 	"sluice/dataplane/table"
 )
 
@@ -18,6 +19,7 @@ const eventful = packet.SYN | packet.FIN | packet.RST
 // established translates packets of known flows and queues them at once, in the order in which they came. Whatever is out of
 // the ordinary takes the longer way or stays open for the stages behind.
 func established(w *Worker, t *table.Set, b []packet.Packet) {
+	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Slot), len(b), int(packetSize))
 	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
 	var sent uint32
 	for m := w.open; m != 0; m &= m - 1 {

@@ -142,9 +142,7 @@ func (h *held) drop(w *Worker) {
 			}
 		}
 		w.queue.Turn(w.x)
-		for i := uint32(0); i < w.x.RxN; i++ {
-			w.discard(w.x.Rx[i], packet.NoReason)
-		}
+		w.ignore()
 	}
 	w.queue.Turn(w.x)
 }

@@ -14,7 +14,7 @@ import (
 
 // figures are how busy the worker is.
 type figures struct {
-	busy, total, polls, packets, sleeps, flows uint64
+	busy, total, polls, packets, sleeps, flows, handed, taken uint64
 }
 
 // load reads a figure that the worker writes: never half of it.

@@ -10,7 +10,7 @@ import (
 	"sluice/dataplane/table"
 )
 
-// parse finds the flow slots of the burst's packets and has them fetched. A packet of the most common kind gets no more than
+// parse finds the keys and flow slots of the burst's packets. A packet of the most common kind gets no more than
 // its key here, since a known flow needs no more (see hits): it is left bare, and whoever wants to know all calls inspect.
 func parse(w *Worker, _ *table.Set, b []packet.Packet) {
 	asm.PrefetchData(unsafe.Pointer(&w.x.Rx[0]), min(len(b), fetchFirst))
@@ -22,7 +22,6 @@ func parse(w *Worker, _ *table.Set, b []packet.Packet) {
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		w.inspect(i)
 	}
-	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Slot), len(b), int(packetSize))
 }
 
 // fetchFirst is how many frames are fetched ahead: as many as common cores fetch at a time. The others follow by themselves

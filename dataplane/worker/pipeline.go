@@ -12,7 +12,7 @@ type Stage func(w *Worker, t *table.Set, b []packet.Packet)
 // Pipeline is the order on the wire. Stages that are still to come stand where they will be.
 var Pipeline = []Stage{
 	parse,
-	// steer: hands packets to the worker that owns their flow; with one worker each packet is its own.
+	steer,
 	// established comes before local, which design.md 3 has in balance: a flow entry says everything about its packets,
 	// and a TCP or UDP packet that has one is never ours to answer locally. So the common packet passes two stages.
 	established,

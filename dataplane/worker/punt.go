@@ -5,9 +5,10 @@ import "sluice/dataplane/packet"
 // policer protects the kernel: each class of packets for it has a token bucket on the coarse clock.
 type policer struct {
 	tokens [packet.Reasons]uint32
+	share  uint32 // workers that the rates are divided among
 }
 
-// puntRates are packets a second per class. A bucket holds one second's worth.
+// puntRates are packets a second per class, over all workers. A bucket holds one second's worth.
 var puntRates = [packet.Reasons]uint32{
 	packet.PuntARP:      2000,
 	packet.PuntIPv6:     1000,
@@ -23,7 +24,7 @@ var puntRates = [packet.Reasons]uint32{
 // refill gives each bucket what ticks have earned.
 func (l *policer) refill(ticks uint32) {
 	for r := packet.ReplyFragNeeded; r <= packet.PuntOptions; r++ {
-		rate := puntRates[r]
+		rate := puntRates[r] / l.share
 		l.tokens[r] = uint32(min(uint64(l.tokens[r])+uint64(rate)*uint64(ticks)/10, uint64(rate)))
 	}
 }

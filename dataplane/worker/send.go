@@ -35,15 +35,18 @@ func (w *Worker) send(lane uint8, m uintptr) {
 	x.TxN[l]++
 }
 
-// room says whether a lane can take a packet beside those of the burst: held packets must leave a whole burst's room.
+// turnBursts is how many bursts one turn decides about at most: one of the ports, and as many packets from other workers.
+const turnBursts = 2
+
+// room says whether a lane can take a packet beside those of the turn: held packets must leave their room.
 func (w *Worker) room(lane uint8) bool {
-	return w.x.TxN[lane&(port.MaxLanes-1)] < port.TxRoom-port.Burst
+	return w.x.TxN[lane&(port.MaxLanes-1)] < port.TxRoom-turnBursts*port.Burst
 }
 
 // discard frees a packet outside the burst and reports whether there was room to.
 func (w *Worker) discard(m uintptr, why packet.Reason) bool {
 	x := w.x
-	if x.FreeN >= port.FreeRoom-port.Burst {
+	if x.FreeN >= port.FreeRoom-turnBursts*port.Burst {
 		return false
 	}
 	x.Free[x.FreeN&(port.FreeRoom-1)] = m

@@ -34,7 +34,7 @@ func (w *Worker) busy() api.WorkerStats {
 	s := api.WorkerStats{Lcore: w.opt.Lcore, TotalCycles: load(&f.total), BusyCycles: load(&f.busy), Polls: load(&f.polls),
 		Packets: load(&f.packets), Sleeps: load(&f.sleeps), Flows: load(&f.flows), FlowCapacity: w.flows.Limit(),
 		ConfigVersion: t.ConfigVersion(), HealthVersion: t.HealthVersion(), FIBVersion: t.FIBVersion(), NeighborsVersion: t.NeighborsVersion(),
-		Counters: make([]uint64, counters)}
+		Counters: make([]uint64, counters), HandedOver: load(&f.handed), TakenOver: load(&f.taken)}
 	for i := range s.Counters {
 		s.Counters[i] = w.Counter(i)
 	}

@@ -23,6 +23,7 @@ import (
 // Options say what a worker works on.
 type Options struct {
 	ID    int          // the worker's number, from 0
+	Mesh  *Mesh        // what connects it with the other workers; nil: there is none
 	Lcore uint32       // for the figures only
 	Queue port.Queue   // its ports; the worker alone uses it from now on
 	Ports []table.Port // the ports of the queue, in order
@@ -72,6 +73,14 @@ type Worker struct {
 	mem     []byte
 	note    string
 
+	// The other workers: see steer.
+	mesh    *Mesh // nil: there is none
+	steers  bool  // packets of this burst may be another worker's
+	self    uint32
+	workers uint32 // 0 without a mesh
+	from    uint32 // ring to read next
+	out, in [MaxWorkers]*ring
+
 	queue  port.Queue
 	opt    Options
 	idle   int // turns without a packet, in a row
@@ -113,12 +122,18 @@ func New(o Options) (*Worker, error) {
 			w.mtu = min(w.mtu, uint32(n))
 		}
 	}
+	if o.Mesh != nil {
+		if err := w.join(o.Mesh); err != nil {
+			return nil, err
+		}
+	}
 	if err := w.acquire(); err != nil {
 		w.Close()
 		return nil, err
 	}
 	w.clock.start(o.Cycles(), o.Hz)
 	w.age.slots = w.flows.Slots()
+	w.police.share = max(w.workers, 1)
 	w.police.refill(1 << 16)
 	return w, nil
 }
@@ -139,7 +154,7 @@ func (w *Worker) acquire() (err error) {
 	if w.flows, w.note, err = flow.Open(flow.Settings{Name: w.opt.FlowName, Entries: w.opt.Flows, Huge: w.opt.Huge, Populate: w.opt.Populate}); err != nil {
 		return fmt.Errorf("flow table of worker %d: %w", w.opt.ID, err)
 	}
-	if w.pools, err = flow.OpenPools(flow.PoolSettings{Pools: maxPools, Workers: 1}); err != nil {
+	if w.pools, err = flow.OpenPools(w.poolSettings()); err != nil {
 		return fmt.Errorf("port pools of worker %d: %w", w.opt.ID, err)
 	}
 	set, err := table.Empty(w.opt.Ports)
@@ -160,6 +175,7 @@ func (w *Worker) Note() string { return w.note }
 func (w *Worker) Close() error {
 	var errs []error
 	if w.x != nil && w.set != nil {
+		w.leave()
 		w.held.drop(w)
 	}
 	if w.flows != nil {
@@ -200,8 +216,8 @@ func (w *Worker) Passed(ticket uint64) bool { return w.seen.Load().ticket >= tic
 // Tables is the set that was published last: what the next one is built from.
 func (w *Worker) Tables() *table.Set { return w.tables.Load().set }
 
-// Poll makes one turn: what the last turn decided is sent and freed, at most one burst is received and decided about. It returns how
-// many packets it received and never waits.
+// Poll makes one turn: what the last turn decided is sent and freed, at most one burst is received and decided about, and as many
+// packets that other workers handed over. It returns how many packets there were and never waits.
 func (w *Worker) Poll() int {
 	x := w.x
 	w.queue.Turn(x)
@@ -211,14 +227,29 @@ func (w *Worker) Poll() int {
 	}
 	n := int(x.RxN)
 	w.stay(n)
+	if n != 0 {
+		w.figures.packets += uint64(n)
+		w.steers = w.mesh != nil
+		w.walk(n)
+	}
+	if w.mesh != nil {
+		w.steers = false
+		n += w.takeOver()
+	}
 	if n == 0 {
 		w.sweep(sweepIdle)
 		return 0
 	}
-	w.figures.packets += uint64(n)
+	w.sweep(sweepBusy)
+	return n
+}
+
+// walk decides about the n packets of a burst.
+func (w *Worker) walk(n int) {
+	x := w.x
 	if x.From&1 != 0 {
 		w.fromKernel(x)
-		return n
+		return
 	}
 	b := w.pk[:n]
 	w.mac = w.macs[x.From>>1&(port.MaxLanes/2-1)]
@@ -231,8 +262,6 @@ func (w *Worker) Poll() int {
 	if w.rest != 0 {
 		w.end(b)
 	}
-	w.sweep(sweepBusy)
-	return n
 }
 
 // streak is how many full bursts a lane may give in a row before the others are asked again.
@@ -319,8 +348,7 @@ func (w *Worker) Run(stop *atomic.Bool) {
 		}
 		if w.idle++; w.idle >= idleTurns && !w.opt.Busy && (w.age.owes() == 0 || w.idle >= 2*idleTurns) {
 			w.idle = idleTurns - wokeTurns
-			w.figures.sleeps++
-			w.queue.Wait(waitMs)
+			w.sleep()
 		}
 	}
 }

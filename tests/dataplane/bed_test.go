@@ -68,19 +68,49 @@ const (
 	noSNIP    = 88 // no source address
 )
 
-// wire is a queue whose far ends the test holds.
+// wire is ports whose far ends the test holds.
 type wire interface {
-	port.Queue
-	Inject(lane int, frame []byte) error
+	Queue(worker int) port.Queue
+	InjectTo(worker, lane int, parts ...[]byte) error
 	Sent(lane int) [][]byte
 	PoolFree() int
 }
 
-// bed is a worker between test ends, with a clock that stands until it is moved.
+// crew is how many workers a bed has, and who of them receives the frames of a step: always the same one, or each in turn.
+type crew struct {
+	workers, to int
+	turns       bool
+}
+
+var alone = crew{workers: 1}
+
+// crews are those that rows are played with: all frames come to the first, to the last, or to another one with each step, so that
+// packets of every flow come to its owner and to others.
+var crews = []crew{alone, {2, 0, false}, {2, 1, false}, {2, 0, true}, {4, 0, false}, {4, 3, false}, {4, 0, true}}
+
+func (c crew) String() string {
+	if c.turns {
+		return fmt.Sprintf("%d workers in turn", c.workers)
+	}
+	return fmt.Sprintf("%d of %d workers", c.to, c.workers)
+}
+
+// ends are the test's ends of a wire, whose frames come to the worker whom the crew says.
+type ends struct {
+	wire
+	crew
+}
+
+// Inject queues a frame to be received on a lane.
+func (e *ends) Inject(lane int, frame []byte) error { return e.InjectTo(e.to, lane, frame) }
+
+// bed is workers between test ends, with a clock that stands until it is moved.
 type bed struct {
 	t     testing.TB
-	w     *worker.Worker
-	q     wire
+	w     *worker.Worker // the first
+	ws    []*worker.Worker
+	mesh  *worker.Mesh
+	q     *ends
 	clock uint64 // ticks of 1/10 s
 	pool  int    // free buffers at the start
 	ports map[uint16]uint16
@@ -161,19 +191,34 @@ func tables() *api.Tables {
 }
 
 // newBed starts a worker on q with a table of the given number of flow entries.
-func newBed(t testing.TB, q wire, entries int) *bed {
+func newBed(t testing.TB, q wire, entries int) *bed { return newCrew(t, q, alone, entries) }
+
+// newCrew starts workers on q that share a number of flow entries.
+func newCrew(t testing.TB, q wire, c crew, entries int) *bed {
 	t.Helper()
-	b := &bed{t: t, q: q, pool: q.PoolFree(), ports: map[uint16]uint16{}}
-	w, err := worker.New(worker.Options{
-		Queue: q, Flows: entries, FlowName: "sluice-flows-test",
-		Ports:  []table.Port{{Name: "1/1", MAC: mac1, MTU: 1500}, {Name: "1/2", MAC: mac2, MTU: 1500}},
-		Cycles: func() uint64 { return b.clock }, Hz: table.TicksPerSecond,
-	})
-	if err != nil {
-		t.Fatal(err)
+	b := &bed{t: t, q: &ends{q, c}, pool: q.PoolFree(), ports: map[uint16]uint16{}}
+	if c.workers > 1 {
+		mesh, err := worker.NewMesh(c.workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.mesh = mesh
 	}
-	b.w = w
-	b.apply(tables())
+	for i := range c.workers {
+		w, err := worker.New(worker.Options{
+			ID: i, Mesh: b.mesh, Queue: q.Queue(i), Flows: entries / c.workers, FlowName: fmt.Sprint("sluice-flows-test", i),
+			Ports:  []table.Port{{Name: "1/1", MAC: mac1, MTU: 1500}, {Name: "1/2", MAC: mac2, MTU: 1500}},
+			Cycles: func() uint64 { return b.clock }, Hz: table.TicksPerSecond,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ws = append(b.ws, w)
+	}
+	b.w = b.ws[0]
+	first := tables()
+	first.Config.SNIPs[1].PortHi = first.Config.SNIPs[1].PortLo + uint16(2*c.workers) - 1 // two ports for each worker
+	b.apply(first)
 	return b
 }
 
@@ -185,22 +230,34 @@ func (b *bed) apply(tab *api.Tables) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	ticket := b.w.Publish(s)
-	b.turns()
-	if !b.w.Passed(ticket) {
-		b.t.Fatal("the worker did not pass a burst boundary")
+	own := make([]*table.Set, len(b.ws)) // before the first tables each has its own empty set
+	tickets := make([]uint64, len(b.ws))
+	for i, w := range b.ws {
+		own[i] = w.Tables()
+		tickets[i] = w.Publish(s)
 	}
-	old.Free(s)
+	b.turns()
+	for i, w := range b.ws {
+		if !w.Passed(tickets[i]) {
+			b.t.Fatal("a worker did not pass a burst boundary")
+		}
+		if i == 0 || own[i] != old {
+			own[i].Free(s)
+		}
+	}
 }
 
-// turns lets the worker work off what is waiting and send it.
+// turns lets the workers work off what is waiting and send it.
 func (b *bed) turns() {
-	for idle := 0; idle < 4; {
-		if b.w.Poll() == 0 {
-			idle++
-		} else {
-			idle = 0
+	for idle := 0; idle < 4; idle++ {
+		for _, w := range b.ws {
+			if w.Poll() != 0 {
+				idle = -1
+			}
 		}
+	}
+	if b.q.turns {
+		b.q.to = (b.q.to + 1) % b.q.workers
 	}
 }
 
@@ -212,15 +269,22 @@ func (b *bed) pass(seconds float64) {
 	}
 }
 
-// close ends the worker: every packet buffer must be back.
+// close ends the workers: every packet buffer must be back.
 func (b *bed) close() {
 	b.t.Helper()
 	last := b.w.Tables()
 	for l := range lanes {
 		b.q.Sent(l)
 	}
-	if err := b.w.Close(); err != nil {
-		b.t.Error(err)
+	for _, w := range b.ws {
+		if err := w.Close(); err != nil {
+			b.t.Error(err)
+		}
+	}
+	if b.mesh != nil {
+		if err := b.mesh.Close(); err != nil {
+			b.t.Error(err)
+		}
 	}
 	last.Free(nil)
 	for l := range lanes {
@@ -229,17 +293,15 @@ func (b *bed) close() {
 	if got := b.q.PoolFree(); got != b.pool {
 		b.t.Errorf("%d packet buffers of %d are lost", b.pool-got, b.pool)
 	}
-	if m, ok := b.q.(*port.Memory); ok && m.Err() != nil {
+	if m, ok := b.q.wire.(*port.Memory); ok && m.Err() != nil {
 		b.t.Error(m.Err())
 	}
 }
 
 // counters are all counters that are not 0, by name.
 func (b *bed) counters() map[string]uint64 {
-	var s api.Stats
-	b.w.Stats(&s)
 	got := map[string]uint64{}
-	for _, c := range s.Counters {
+	for _, c := range b.stats().Counters {
 		if c.Value != 0 {
 			got[c.Name] = c.Value
 		}
@@ -249,8 +311,32 @@ func (b *bed) counters() map[string]uint64 {
 
 func (b *bed) stats() api.Stats {
 	var s api.Stats
-	b.w.Stats(&s)
+	for _, w := range b.ws {
+		w.Stats(&s)
+	}
 	return s
+}
+
+// sum adds up a figure of all workers.
+func sum(s api.Stats, of func(*api.WorkerStats) uint64) (n uint64) {
+	for i := range s.Workers {
+		n += of(&s.Workers[i])
+	}
+	return n
+}
+
+func flowsOf(w *api.WorkerStats) uint64   { return w.Flows }
+func packetsOf(w *api.WorkerStats) uint64 { return w.Packets }
+func handedOf(w *api.WorkerStats) uint64  { return w.HandedOver }
+
+// event is the oldest event that no worker's reader has seen.
+func (b *bed) event() (api.Event, bool) {
+	for _, w := range b.ws {
+		if e, ok := w.NextEvent(); ok {
+			return e, true
+		}
+	}
+	return api.Event{}, false
 }
 
 // Symbols stand for source ports that the worker chose: what a frame shows first is what it means from then on.
@@ -344,5 +430,5 @@ func sameCounters(got, want map[string]uint64) string {
 
 // limit makes a lane take at most n packets a turn.
 func limit(b *bed, lane, n int) {
-	b.q.(*port.Memory).LimitTx(lane, n)
+	b.q.wire.(*port.Memory).LimitTx(lane, n)
 }

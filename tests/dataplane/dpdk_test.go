@@ -41,8 +41,8 @@ func TestRowsOnDPDK(t *testing.T) {
 	}
 	defer q.Close()
 	for _, r := range rows() {
-		if !r.memory {
-			t.Run(r.name, func(t *testing.T) { r.run(t, q) })
+		if !r.memory && !r.several {
+			t.Run(r.name, func(t *testing.T) { r.run(t, q, alone) })
 		}
 	}
 }

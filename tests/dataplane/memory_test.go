@@ -9,17 +9,20 @@ import (
 // rows are all rows: TestRowsOnMemory plays them on memory ports, TestRowsOnDPDK on DPDK's.
 func rows() []row {
 	var all []row
-	for _, list := range [][]row{natRows, localRows, dropRows, icmpRows, balanceRows, roomRows, neighborRows, ageRows, hostileRows, orderRows} {
+	for _, list := range [][]row{natRows, localRows, dropRows, icmpRows, balanceRows, roomRows, neighborRows, ageRows, hostileRows, orderRows, crewRows} {
 		all = append(all, list...)
 	}
 	return all
 }
 
-const poolSize = 511
+const (
+	poolSize = 511
+	poolRing = 1024 // packets that a ring between two workers holds
+)
 
-func newMemory(t testing.TB) *port.Memory {
+func newMemory(t testing.TB, workers, pool int) *port.Memory {
 	t.Helper()
-	q, err := port.NewMemory(lanes, poolSize)
+	q, err := port.NewMemoryQueues(lanes, workers, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +31,17 @@ func newMemory(t testing.TB) *port.Memory {
 }
 
 func TestRowsOnMemory(t *testing.T) {
-	for _, r := range rows() {
-		t.Run(r.name, func(t *testing.T) { r.run(t, newMemory(t)) })
+	for _, c := range crews {
+		t.Run(c.String(), func(t *testing.T) {
+			for _, r := range rows() {
+				pool := poolSize
+				if r.several {
+					if pool = 2 * poolRing; c.workers == 1 {
+						continue
+					}
+				}
+				t.Run(r.name, func(t *testing.T) { r.run(t, newMemory(t, c.workers, pool), c) })
+			}
+		})
 	}
 }

@@ -165,7 +165,7 @@ func (m *model) figures() {
 	if d := sameCounters(m.b.counters(), m.want); d != "" {
 		m.t.Fatal(d)
 	}
-	if got := s.Workers[0].Flows; got != uint64(2*len(m.flows)) {
+	if got := sum(s, flowsOf); got != uint64(2*len(m.flows)) {
 		m.t.Fatalf("%d flow entries for %d flows", got, len(m.flows))
 	}
 	for _, f := range s.Services {
@@ -183,7 +183,7 @@ func (m *model) figures() {
 	for _, list := range m.held {
 		waiting += uint64(len(list))
 	}
-	if in := s.Workers[0].Packets; in != m.in || in != m.out+m.punted+dropped+waiting {
+	if in := sum(s, packetsOf); in != m.in || in != m.out+m.punted+dropped+waiting {
 		m.t.Fatalf("%d packets came in (the worker says %d): %d transmitted, %d punted, %d dropped, %d waiting", m.in, in, m.out, m.punted, dropped, waiting)
 	}
 }
@@ -192,7 +192,7 @@ func (m *model) figures() {
 // compares every frame, every choice and every counter with the model.
 func TestTrafficAgainstNaiveNAT(t *testing.T) {
 	for seed := range uint64(3) {
-		b := newBed(t, newMemory(t), 1<<13)
+		b := newBed(t, newMemory(t, 1, poolSize), 1<<13)
 		m := newModel(t, b, seed)
 		b.apply(m.w.tables())
 		for i := range 3000 {

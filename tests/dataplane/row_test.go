@@ -3,8 +3,10 @@ package dataplane
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
+	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 )
 
@@ -13,6 +15,7 @@ type row struct {
 	name     string
 	entries  int  // of the flow table; 0: enough
 	memory   bool // needs what only memory ports can do
+	several  bool // needs more than one worker
 	steps    []step
 	counters map[string]uint64 // all that are not 0
 }
@@ -44,12 +47,12 @@ func (b *bed) bytes(f any) []byte {
 }
 
 // run plays a row on a fresh bed.
-func (r *row) run(t *testing.T, q wire) {
+func (r *row) run(t *testing.T, q wire, c crew) {
 	entries := r.entries
 	if entries == 0 {
 		entries = 1024
 	}
-	b := newBed(t, q, entries)
+	b := newCrew(t, q, c, entries*c.workers)
 	for i, s := range r.steps {
 		if s.do != nil {
 			s.do(b)
@@ -68,7 +71,7 @@ func (r *row) run(t *testing.T, q wire) {
 	b.close()
 }
 
-// expect compares what has been sent on every lane with out.
+// expect compares what has been sent on every lane with out: in order, or flow by flow where several workers send.
 func (b *bed) expect(where string, out []on) {
 	b.t.Helper()
 	var sent [lanes][][]byte
@@ -79,8 +82,9 @@ func (b *bed) expect(where string, out []on) {
 		if len(sent[o.lane]) == 0 {
 			b.t.Fatalf("%s: lane %d sent nothing, want %s", where, o.lane, describe(b.bytes(o.frame)))
 		}
-		got := sent[o.lane][0]
-		sent[o.lane] = sent[o.lane][1:]
+		i := b.mine(o.frame, sent[o.lane])
+		got := sent[o.lane][i]
+		sent[o.lane] = slices.Delete(sent[o.lane], i, i+1)
 		if f, ok := o.frame.(packet.Frame); ok {
 			b.bind(f, got)
 		}
@@ -93,6 +97,38 @@ func (b *bed) expect(where string, out []on) {
 			b.t.Errorf("%s: lane %d sent what nobody expected: %s", where, l, describe(f))
 		}
 	}
+}
+
+// mine is the place of the first frame that is of the same flow as f.
+func (b *bed) mine(f any, sent [][]byte) int {
+	if len(b.ws) == 1 {
+		return 0
+	}
+	want := b.bytes(f)
+	for i, got := range sent {
+		if bytes.Equal(tuple(got), tuple(want)) {
+			return i
+		}
+		if f, ok := f.(packet.Frame); ok && f.SrcPort > 0 && f.SrcPort < lastSymbol && b.mean(f.SrcPort) == f.SrcPort {
+			// Nobody knows the port yet.
+			if a, w := tuple(got), tuple(want); len(a) == 12 && bytes.Equal(a[:8], w[:8]) && bytes.Equal(a[10:], w[10:]) {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// tuple is the addresses and the first four bytes behind the IPv4 header, which are ports where there are any.
+func tuple(f []byte) []byte {
+	if len(f) < packet.EtherLen {
+		return nil
+	}
+	ether, l3 := packet.Ether(f).Split()
+	if ether != packet.EtherIPv4 || len(l3) < 24 {
+		return nil
+	}
+	return l3[12:24]
 }
 
 // The four frames of a flow. Ports below lastSymbol stand for what the worker chose.
@@ -136,3 +172,24 @@ func open(sport, dport uint16, server ip4, q, sdport uint16) step {
 
 // drops is the step in which frames come in and nothing goes out.
 func drops(frames ...on) step { return step{in: frames} }
+
+// kin are n ports of the client, from first on, whose flows one and the same worker owns, be there 1, 2 or 4: what a worker
+// chooses and how much it holds is then the same as if it were alone.
+func kin(first, n int) []uint16 {
+	var list []uint16
+	for p := first; len(list) < n; p++ {
+		if flow.OwnerByClient(packet.Addr4(client), packet.Swap16(uint16(p)), 4) == flow.OwnerByClient(packet.Addr4(client), packet.Swap16(5001), 4) {
+			list = append(list, uint16(p))
+		}
+	}
+	return list
+}
+
+// The first of them.
+var (
+	c1 = kin(5001, 5)[0]
+	c2 = kin(5001, 5)[1]
+	c3 = kin(5001, 5)[2]
+	c4 = kin(5001, 5)[3]
+	c5 = kin(5001, 5)[4]
+)

@@ -79,11 +79,11 @@ var dropRows = []row{
 		name: "a packet longer than the outgoing port's MTU",
 		steps: []step{
 			drops(on{nic1, with(ask(5001, webPort, syn), func(f *packet.Frame) { f.Payload = make([]byte, 1461) })}),
-			open(5002, webPort, server2, q1, 8002),
-			drops(on{nic1, with(ask(5002, webPort, psh), func(f *packet.Frame) { f.Payload = make([]byte, 1461) })},
+			open(c2, webPort, server2, q1, 8002),
+			drops(on{nic1, with(ask(c2, webPort, psh), func(f *packet.Frame) { f.Payload = make([]byte, 1461) })},
 				on{nic1, with(ask(5003, lostPort, syn), func(f *packet.Frame) { f.Payload = make([]byte, 1461) })}),
 			{
-				in:  []on{{nic1, with(ask(5002, webPort, psh), func(f *packet.Frame) { f.Payload = make([]byte, 1460) })}},
+				in:  []on{{nic1, with(ask(c2, webPort, psh), func(f *packet.Frame) { f.Payload = make([]byte, 1460) })}},
 				out: []on{{nic2, with(asked(server2, q1, 8002, psh), func(f *packet.Frame) { f.Payload = make([]byte, 1460) })}},
 			},
 		},

@@ -4,30 +4,31 @@ import (
 	"net/netip"
 
 	"sluice/dataplane/api"
+	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 )
 
-// asks lets n clients' ports, from first on, ask for a vserver, and expects the servers in turn to get them. Which source port
+// asks lets n client's ports, from first on, ask for a vserver, all of them at one worker (see kin), and expects the servers in turn to get them. Which source port
 // each gets is of no interest here.
 func asks(first, n int, dport uint16, servers []ip4, sdports []uint16) step {
 	return step{do: func(b *bed) {
-		for i := range n {
-			f := ask(uint16(first+i), dport, syn)
+		for i, p := range kin(first, n) {
+			f := ask(p, dport, syn)
 			if err := b.q.Inject(nic1, f.Bytes()); err != nil {
 				b.t.Fatal(err)
 			}
 			b.turns()
 			got := b.q.Sent(nic2)
 			if len(got) != 1 {
-				b.t.Fatalf("client port %d: %d packets reached servers", first+i, len(got))
+				b.t.Fatalf("client port %d: %d packets reached servers", p, len(got))
 			}
 			_, l3 := packet.Ether(got[0]).Split()
 			want := servers[i%len(servers)]
 			if dst := packet.IPv4(l3).Dst(); dst != want {
-				b.t.Fatalf("client port %d went to %v, not %v", first+i, addr(dst), addr(want))
+				b.t.Fatalf("client port %d went to %v, not %v", p, addr(dst), addr(want))
 			}
-			if p := packet.TCP(l3[packet.IPv4Len:]).DstPort(); p != sdports[i%len(sdports)] {
-				b.t.Fatalf("client port %d went to port %d", first+i, p)
+			if d := packet.TCP(l3[packet.IPv4Len:]).DstPort(); d != sdports[i%len(sdports)] {
+				b.t.Fatalf("client port %d went to port %d", p, d)
 			}
 		}
 	}}
@@ -43,12 +44,12 @@ func wants(events ...api.Event) func(*bed) {
 	return func(b *bed) {
 		b.t.Helper()
 		for _, want := range events {
-			got, ok := b.w.NextEvent()
+			got, ok := b.event()
 			if !ok || got != want {
 				b.t.Fatalf("event %+v (there is one: %v), not %+v", got, ok, want)
 			}
 		}
-		if got, ok := b.w.NextEvent(); ok {
+		if got, ok := b.event(); ok {
 			b.t.Fatalf("nobody expected the event %+v", got)
 		}
 	}
@@ -90,10 +91,10 @@ var balanceRows = []row{
 		name: "least connections: closed flows count no more",
 		steps: []step{
 			open(5001, leastPort, server1, q1, 8001),
-			open(5002, leastPort, server2, q2, 8002),
+			open(c2, leastPort, server2, q2, 8002),
 			// web1's connection is over: the next two go there and then in turn.
 			{in: []on{{nic2, answer(server1, 8001, q1, rst)}}, out: []on{{nic1, answered(leastPort, 5001, rst)}}},
-			open(5003, leastPort, server1, q3, 8001),
+			open(c3, leastPort, server1, q3, 8001),
 			asks(6000, 4, leastPort, []ip4{server2, server1}, []uint16{8002, 8001}),
 		},
 		counters: map[string]uint64{"forward-new-flow": 7, "forward-flow": 1},
@@ -124,7 +125,7 @@ var balanceRows = []row{
 				out: []on{{nic2, asked(server1, q1, 8001, rst)}, {nic2, asked(server2, q2, 8002, syn)}},
 			},
 			step{
-				in: []on{{nic1, ask(5002, webPort, syn)}, {nic1, ask(5002, webPort, rst)}, {nic1, ask(5002, webPort, syn)}},
+				in: []on{{nic1, ask(c2, webPort, syn)}, {nic1, ask(c2, webPort, rst)}, {nic1, ask(c2, webPort, syn)}},
 				out: []on{{nic2, asked(server3, q3, 8003, syn)}, {nic2, asked(server3, q3, 8003, rst)},
 					{nic2, asked(server1, q4, 8001, syn)}},
 			}),
@@ -165,13 +166,13 @@ var roomRows = []row{
 		name: "port pool",
 		steps: []step{
 			open(5001, fewPort, server1, q1, 80),
-			open(5002, fewPort, server1, q2, 80),
-			drops(on{nic1, ask(5003, fewPort, syn)}),
+			open(c2, fewPort, server1, q2, 80),
+			drops(on{nic1, ask(c3, fewPort, syn)}),
 			{in: []on{{nic1, ask(5001, fewPort, ack)}}, out: []on{{nic2, asked(server1, q1, 80, ack)}}},
 			// A connection ends, is forgotten, and its port is free again.
 			{in: []on{{nic1, ask(5001, fewPort, rst)}}, out: []on{{nic2, asked(server1, q1, 80, rst)}}},
 			passes(10),
-			open(5004, fewPort, server1, q3, 80),
+			open(c4, fewPort, server1, q3, 80),
 			{do: func(b *bed) {
 				if b.ports[q3] != b.ports[q1] || b.ports[q1] == b.ports[q2] {
 					b.t.Errorf("ports %v: the third flow must get the first one's", b.ports)
@@ -185,34 +186,34 @@ var roomRows = []row{
 		entries: 12,
 		steps: []step{
 			{do: func(b *bed) {
-				n := uint16(0)
+				n, ports := 0, kin(6000, 200)
 				for ; b.counters()["drop-flow-table-full"] == 0; n++ {
 					if n > 100 {
 						b.t.Fatal("the table is never full")
 					}
-					b.q.Inject(nic1, ask(6000+n, webPort, syn).Bytes())
+					b.q.Inject(nic1, ask(ports[n], webPort, syn).Bytes())
 					b.turns()
 				}
-				s := b.stats().Workers[0]
+				s := b.stats().Workers[flow.OwnerByClient(packet.Addr4(client), packet.Swap16(ports[0]), uint32(len(b.ws)))]
 				if s.FlowCapacity < 12 || uint64(n-1) != s.FlowCapacity/2 {
 					b.t.Errorf("%d flows fit a table for %d entries", n-1, s.FlowCapacity)
 				}
 				b.q.Sent(nic2)
 				for i := range n - 1 { // all old flows go on
-					b.q.Inject(nic1, ask(6000+i, webPort, ack).Bytes())
+					b.q.Inject(nic1, ask(ports[i], webPort, ack).Bytes())
 				}
 				b.turns()
-				if got := len(b.q.Sent(nic2)); got != int(n-1) {
+				if got := len(b.q.Sent(nic2)); got != n-1 {
 					b.t.Errorf("%d of %d old flows go on", got, n-1)
 				}
 				if c := b.counters(); c["forward-new-flow"] != uint64(n-1) || c["drop-flow-table-full"] != 1 {
 					b.t.Errorf("counters %v", c)
 				}
 				b.pass(33) // the handshakes never end
-				if s := b.stats(); s.Workers[0].Flows != 0 || s.Vservers[0].OpenFlows != 0 || s.Services[0].OpenFlows != 0 || s.SNIPs[0].PortsInUse != 0 {
+				if s := b.stats(); sum(s, flowsOf) != 0 || s.Vservers[0].OpenFlows != 0 || s.Services[0].OpenFlows != 0 || s.SNIPs[0].PortsInUse != 0 {
 					b.t.Errorf("flows that time has ended: %+v %+v %+v", s.Workers, s.Vservers[0], s.SNIPs)
 				}
-				b.q.Inject(nic1, ask(7000, webPort, syn).Bytes())
+				b.q.Inject(nic1, ask(kin(7000, 1)[0], webPort, syn).Bytes())
 				b.turns()
 				if got := len(b.q.Sent(nic2)); got != 1 {
 					b.t.Error("there is no room although everything has aged")
@@ -248,10 +249,10 @@ var neighborRows = []row{
 	{
 		name: "three wait, no more, for a second",
 		steps: []step{
-			drops(on{nic1, ask(5001, lostPort, syn)}, on{nic1, ask(5002, lostPort, syn)}, on{nic1, ask(5003, lostPort, syn)},
-				on{nic1, ask(5004, lostPort, syn)}),
+			drops(on{nic1, ask(5001, lostPort, syn)}, on{nic1, ask(c2, lostPort, syn)}, on{nic1, ask(c3, lostPort, syn)},
+				on{nic1, ask(c4, lostPort, syn)}),
 			passes(0.9),
-			drops(on{nic1, ask(5005, lostPort, syn)}),
+			drops(on{nic1, ask(c5, lostPort, syn)}),
 			{do: wants(lostWanted)},
 			passes(0.2),
 			// The next packet asks again.
@@ -277,14 +278,15 @@ var neighborRows = []row{
 				}
 				t.Config.Vservers[0].Bindings = t.Config.Vservers[0].Bindings[3:]
 				b.apply(t)
-				for i := range 65 {
-					b.q.Inject(nic1, ask(uint16(5000+i), webPort, syn).Bytes())
+				ports := kin(5001, 65)
+				for _, p := range ports {
+					b.q.Inject(nic1, ask(p, webPort, syn).Bytes())
 				}
-				b.q.Inject(nic1, ask(5064, webPort, syn).Bytes())
+				b.q.Inject(nic1, ask(ports[64], webPort, syn).Bytes())
 			}},
 			{do: func(b *bed) {
 				for i := range 65 {
-					if e, ok := b.w.NextEvent(); !ok || e.IP != addr(ip4{10, 2, 1, byte(i)}) {
+					if e, ok := b.event(); !ok || e.IP != addr(ip4{10, 2, 1, byte(i)}) {
 						b.t.Fatalf("event %d is %+v", i, e)
 					}
 				}

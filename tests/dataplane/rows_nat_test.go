@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"sluice/dataplane/packet"
-	"sluice/dataplane/port"
 )
 
 const (
@@ -177,7 +176,7 @@ var natRows = []row{
 // segments lets a frame in, in two pieces.
 func segments(b *bed, f packet.Frame) {
 	frame := b.bytes(f)
-	if err := b.q.(*port.Memory).InjectSegments(nic1, frame[:60], frame[60:]); err != nil {
+	if err := b.q.InjectTo(b.q.to, nic1, frame[:60], frame[60:]); err != nil {
 		b.t.Fatal(err)
 	}
 }

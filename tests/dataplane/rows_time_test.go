@@ -18,7 +18,7 @@ func flowsAre(n uint64) step {
 	return step{do: func(b *bed) {
 		b.t.Helper()
 		b.pass(0.1)
-		if got := b.stats().Workers[0].Flows; got != n {
+		if got := sum(b.stats(), flowsOf); got != n {
 			b.t.Errorf("%d flow entries, not %d", got, n)
 		}
 	}}

@@ -1,0 +1,151 @@
+package worker
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"sluice/dataplane/flow"
+	"sluice/dataplane/packet"
+	"sluice/dataplane/table"
+)
+
+// How the owner of a packet's flow is found depends on what its destination is to us. It follows from the packet and the
+// configuration alone, so that every worker finds the same one, and finds the same one for both directions:
+//
+//   - To a VIP, or to a port of a SNIP on which a vserver listens, comes a client: by its address and port.
+//   - To a SNIP's ports that the dataplane gives out comes a server's answer: by the port, which its worker chose so. (A vserver
+//     on every port of a SNIP cannot be told from those: its clients' flows to them are owned by the port too.)
+//   - To a client's own address (usip) comes a server's answer: by that address and port, see flow.Pools.Probe.
+//   - Protocols without ports: by their number, since an answer to a SNIP tells nothing of its client.
+//   - An ICMP error goes where the packet would go that it would be about if that came in from outside.
+//
+// Whatever has no flow stays with the worker that received it: ARP, pings, fragments and what is the kernel's.
+const (
+	byDestination = iota
+	bySource
+	byPort
+	stays
+)
+
+// way says how the owner of packets to an address is found; it depends on own, which is what the address is to us.
+func way(own uint64) uint8 {
+	switch {
+	case own&table.OwnKind == 0:
+		return byDestination
+	case own&table.OwnKind == table.OwnVIP:
+		return bySource
+	case own&table.OwnKind == table.OwnSNIP:
+		return byPort
+	case own&table.OwnListens != 0:
+		return bySource
+	}
+	return stays
+}
+
+// steer hands packets of flows that another worker owns to that one. Packets that were handed to this one are not handed on,
+// even if tables have changed meanwhile.
+func steer(w *Worker, t *table.Set, b []packet.Packet) {
+	if !w.steers {
+		return
+	}
+	var away, owners uint32
+	lane := uint64(w.x.From)
+	dst, own := uint32(0), t.Own(0)
+	for m := w.open; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		p, bit := &w.pk[i], m&-m
+		k := packet.Key{A: p.A, B: p.B}
+		if proto := p.Proto(); w.bare&bit == 0 || proto != packet.ProtoTCP && proto != packet.ProtoUDP {
+			var of bool
+			if k, of = w.flowOf(p, i, bit); !of {
+				continue
+			}
+		}
+		if d := uint32(k.A >> 32); d != dst {
+			dst, own = d, t.Own(d)
+		}
+		owner := w.owner(t, own, k)
+		if owner == w.self {
+			continue
+		}
+		w.bare &^= bit
+		p.Slot = uintptr(unsafe.Pointer(p)) // nothing to fetch
+		if !w.out[owner&(MaxWorkers-1)].put(p.Mbuf, lane) {
+			p.End(packet.DropHandoverFull)
+			w.open &^= bit
+			continue
+		}
+		away |= bit
+		owners |= 1 << owner
+	}
+	if away == 0 {
+		return
+	}
+	w.open &^= away
+	w.rest &^= away
+	w.figures.handed += uint64(bits.OnesCount32(away))
+	for ; owners != 0; owners &= owners - 1 {
+		owner := bits.TrailingZeros32(owners) & (MaxWorkers - 1)
+		w.out[owner].publish()
+		w.mesh.wake(owner)
+	}
+}
+
+// flowOf is the key of the flow that the i-th packet of the burst is of or about, where that is not TCP or UDP of the most common
+// kind; of is false if it is of none.
+func (w *Worker) flowOf(p *packet.Packet, i int, bit uint32) (k packet.Key, of bool) {
+	if w.bare&bit != 0 {
+		w.bare &^= bit
+		w.inspect(i)
+	}
+	if p.DstMAC() != w.mac {
+		return k, false
+	}
+	switch p.Class {
+	case packet.ClassPlain, packet.ClassExpiring, packet.ClassOtherIP:
+		return packet.Key{A: p.A, B: p.B}, true
+	case packet.ClassICMP:
+		e, _, ok := packet.ParseICMPError(p)
+		return e.Reply, ok
+	}
+	return k, false
+}
+
+// owner is the worker that owns the flow of a key; own is what its destination is to us.
+func (w *Worker) owner(t *table.Set, own uint64, k packet.Key) uint32 {
+	proto, how := uint8(k.B>>32), way(own)
+	if proto != packet.ProtoTCP && proto != packet.ProtoUDP {
+		if how == stays {
+			return w.self
+		}
+		return flow.OwnerByProtocol(proto, w.workers)
+	}
+	if how == byPort {
+		how = portWay(t, own, k)
+	}
+	switch how {
+	case bySource:
+		return flow.OwnerByClient(uint32(k.A), uint16(k.B), w.workers)
+	case byDestination:
+		return flow.OwnerByClient(uint32(k.A>>32), uint16(k.B>>16), w.workers)
+	case byPort:
+		return flow.OwnerByPort(packet.Swap16(uint16(k.B>>16)), w.workers)
+	}
+	return w.self
+}
+
+// portWay is the way of a packet to a SNIP.
+func portWay(t *table.Set, own uint64, k packet.Key) uint8 {
+	dst, port, proto := uint32(k.A>>32), uint16(k.B>>16), uint8(k.B>>32)
+	q := uint64(packet.Swap16(port))
+	ours := q >= own>>table.OwnPortLo&0xffff && q <= own>>table.OwnPortHi
+	switch {
+	case own&table.OwnListens == 0:
+	case ours && t.Listens(dst, port, proto), !ours && t.Vserver(dst, port, proto) != nil:
+		return bySource
+	}
+	if ours {
+		return byPort
+	}
+	return stays
+}
