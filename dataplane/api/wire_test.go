@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -231,6 +232,9 @@ func TestClientKilledMidwayHarmsNobody(t *testing.T) {
 		if _, err := conn.Write(whole[:cut]); err != nil {
 			t.Fatal(err)
 		}
+		// One after the other: the server serves so many at once and refuses more.
+		conn.(*net.UnixConn).CloseWrite()
+		io.Copy(io.Discard, conn)
 		conn.Close()
 	}
 	if _, err := other.Stats(t.Context()); err != nil {

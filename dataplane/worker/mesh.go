@@ -6,8 +6,11 @@ import (
 	"syscall"
 	"unsafe"
 
+	"sluice/dataplane/flow"
+	"sluice/dataplane/lb"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
+	"sluice/dataplane/table"
 )
 
 // MaxWorkers is how many workers can share the flows: the af_packet and tap drivers have no more queues.
@@ -20,6 +23,7 @@ type Mesh struct {
 	mem     []byte
 	base    uintptr
 	queues  [MaxWorkers]port.Queue // of workers, to wake them
+	states  []*lb.State            // of the workers that have joined
 }
 
 // seat is one worker's cache line that the others look at.

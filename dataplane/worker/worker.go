@@ -148,6 +148,12 @@ func (w *Worker) acquire() (err error) {
 	if w.lb, err = lb.New(); err != nil {
 		return err
 	}
+	if w.mesh != nil {
+		w.mesh.states = append(w.mesh.states, w.lb)
+		if err = lb.Join(w.mesh.states); err != nil {
+			return err
+		}
+	}
 	if err = w.accounts.open(w.lb); err != nil {
 		return err
 	}

@@ -20,7 +20,10 @@ const (
 	poolRing = 1024 // packets that a ring between two workers holds
 )
 
-func newMemory(t testing.TB, workers, pool int) *port.Memory {
+func newMemory(t testing.TB) *port.Memory { return newMemories(t, 1, poolSize) }
+
+// newMemories is newMemory for several workers.
+func newMemories(t testing.TB, workers, pool int) *port.Memory {
 	t.Helper()
 	q, err := port.NewMemoryQueues(lanes, workers, pool)
 	if err != nil {
@@ -40,7 +43,7 @@ func TestRowsOnMemory(t *testing.T) {
 						continue
 					}
 				}
-				t.Run(r.name, func(t *testing.T) { r.run(t, newMemory(t, c.workers, pool), c) })
+				t.Run(r.name, func(t *testing.T) { r.run(t, newMemories(t, c.workers, pool), c) })
 			}
 		})
 	}

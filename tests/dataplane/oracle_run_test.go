@@ -192,7 +192,7 @@ func (m *model) figures() {
 // compares every frame, every choice and every counter with the model.
 func TestTrafficAgainstNaiveNAT(t *testing.T) {
 	for seed := range uint64(3) {
-		b := newBed(t, newMemory(t, 1, poolSize), 1<<13)
+		b := newBed(t, newMemory(t), 1<<13)
 		m := newModel(t, b, seed)
 		b.apply(m.w.tables())
 		for i := range 3000 {
