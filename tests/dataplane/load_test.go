@@ -1,0 +1,204 @@
+package dataplane
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
+)
+
+// The load-aware methods with packets: what goes through the worker, in both directions and for whichever vserver, is what the
+// choice goes by.
+
+const loadPort = 90
+
+// loaded has web1 to web3 on a vserver of a load-aware method, besides the others that they are bound to.
+func loaded(method api.Method, weights ...uint16) *api.Tables {
+	t := tables()
+	v := api.Vserver{ID: 60, Name: "load", Proto: api.ProtoTCP, IP: addr(vip), Port: loadPort, Method: method, ClientTimeout: 180}
+	for i, w := range weights {
+		v.Bindings = append(v.Bindings, api.Binding{Service: uint32(i + 1), Weight: w})
+	}
+	t.Config.Vservers = append(t.Config.Vservers, v)
+	return &api.Tables{Config: t.Config, Health: t.Health}
+}
+
+// conn is a connection of the load tests.
+type conn struct {
+	sport, dport, q uint16
+	service         int    // 0 to 2
+	at              uint64 // ticks at its SYN
+}
+
+var webs = []ip4{server1, server2, server3}
+
+// through lets a frame in and returns what came out of lane, which must be one frame.
+func (b *bed) through(in, out int, f packet.Frame) packet.IPv4 {
+	b.t.Helper()
+	if err := b.q.Inject(in, f.Bytes()); err != nil {
+		b.t.Fatal(err)
+	}
+	b.turns()
+	got := b.q.Sent(out)
+	if len(got) != 1 {
+		b.t.Fatalf("%d frames came of %s", len(got), describe(f.Bytes()))
+	}
+	_, l3 := packet.Ether(got[0]).Split()
+	return packet.IPv4(l3)
+}
+
+// connect opens a connection and tells which service got it.
+func (b *bed) connect(sport, dport uint16) conn {
+	b.t.Helper()
+	ip := b.through(nic1, nic2, ask(sport, dport, syn))
+	return conn{sport, dport, binary.BigEndian.Uint16(ip[packet.IPv4Len:]), slices.Index(webs, ip.Dst()), b.clock}
+}
+
+// replies lets the server of a connection send something.
+func (b *bed) replies(c conn, flags uint8) packet.IPv4 {
+	b.t.Helper()
+	return b.through(nic2, nic1, data(answer(webs[c.service], uint16(8001+c.service), c.q, flags)))
+}
+
+// TestLoadAgainstNaive opens connections and sends packets on them in both directions while time passes and services go down and come
+// back, and compares every choice with a list of all packets.
+func TestLoadAgainstNaive(t *testing.T) {
+	type seen struct{ second, service, bytes int }
+	for seed, method := range []api.Method{api.LeastPackets, api.LeastBandwidth} {
+		r := rand.New(rand.NewPCG(uint64(seed), 4))
+		b := newBed(t, newMemory(t), 1<<13)
+		weights := []uint16{2, 3, 4}
+		up := allUp
+		b.apply(loaded(method, weights...))
+		var all []seen
+		var conns []conn
+		count := func(service int, ip packet.IPv4) {
+			all = append(all, seen{int(b.clock / 10), service, int(binary.BigEndian.Uint16(ip[2:]))})
+		}
+		last, chosen := 0, map[int]int{}
+		for step := range 4000 {
+			switch k := r.IntN(40); {
+			case k == 0:
+				b.pass(float64(1+r.IntN(150)) / 10)
+			case k == 1:
+				up = slices.DeleteFunc(slices.Clone(allUp), func(id uint32) bool { return id <= 3 && r.IntN(4) == 0 })
+				b.apply(&api.Tables{Health: &api.Health{Version: 2, Up: up}})
+			case k < 12 || len(conns) == 0:
+				var may []int
+				for i := range webs {
+					if slices.Contains(up, uint32(i+1)) {
+						may = append(may, i)
+					}
+				}
+				if len(may) == 0 || len(conns) > 3000 {
+					continue
+				}
+				want, place := -1, 0
+				load := func(service int) (n int) {
+					for _, p := range all {
+						if p.service == service && int(b.clock/10)-p.second < 14 {
+							n++
+							if method == api.LeastBandwidth {
+								n += p.bytes - 1
+							}
+						}
+					}
+					return n
+				}
+				for k := range may {
+					i := (last + k) % len(may)
+					if want < 0 || load(may[i])*int(weights[want]) < load(want)*int(weights[may[i]]) {
+						want, place = may[i], i
+					}
+				}
+				last = place + 1
+				c := b.connect(uint16(2000+step), loadPort)
+				if c.service != want {
+					t.Fatalf("method %d, step %d: web%d was chosen, want web%d: load is %d, %d, %d", method, step, c.service+1, want+1, load(0), load(1), load(2))
+				}
+				chosen[want]++
+				all = append(all, seen{int(b.clock / 10), want, 40})
+				conns = append(conns, c)
+			case k < 15: // for another vserver of the same services
+				if slices.Contains(up, 1) || slices.Contains(up, 2) || slices.Contains(up, 3) {
+					c := b.connect(uint16(2000+step), webPort)
+					all = append(all, seen{int(b.clock / 10), c.service, 40})
+					conns = append(conns, c)
+				}
+			default:
+				c := conns[max(0, len(conns)-1-r.IntN(8))]
+				if b.clock-c.at > 250 {
+					continue // its handshake takes so long that it may be forgotten
+				}
+				if r.IntN(2) == 0 {
+					count(c.service, b.replies(c, []uint8{synack, psh}[r.IntN(2)]))
+				} else {
+					count(c.service, b.through(nic1, nic2, data(ask(c.sport, c.dport, psh))))
+				}
+			}
+		}
+		if len(chosen) != 3 {
+			t.Errorf("method %d: only %v were chosen", method, chosen)
+		}
+		b.close()
+	}
+}
+
+// TestResponseTimeIsMeasured: from a connection's SYN to the server's answer to it, once a connection; a refusal is none.
+func TestResponseTimeIsMeasured(t *testing.T) {
+	b := newBed(t, newMemory(t), 1024)
+	b.apply(loaded(api.LeastResponseTime, 1, 1))
+	sport := uint16(5000)
+	next := func(want int, why string) conn {
+		t.Helper()
+		sport++
+		c := b.connect(sport, loadPort)
+		if c.service != want {
+			t.Errorf("%s: web%d was chosen, want web%d", why, c.service+1, want+1)
+		}
+		return c
+	}
+	first, second := next(0, "no flows"), next(1, "a flow of web1")
+	refused := next(0, "a flow each")
+	b.replies(refused, rst|ack)
+	b.pass(6.4)
+	b.replies(first, synack)
+	b.pass(12.8)
+	b.replies(second, synack)
+	b.replies(second, synack) // it says so again: that is no second answer
+	b.replies(second, psh)
+	next(0, "1 x 6.4 s and 1 x 19.2 s")
+	next(0, "2 x 6.4 s and 1 x 19.2 s")
+	next(1, "3 x 6.4 s and 1 x 19.2 s, web2's turn")
+	next(0, "3 x 6.4 s and 2 x 19.2 s")
+	for _, f := range b.stats().Services[:2] {
+		if f.BytesOut == 0 || f.BytesOut > 1000 {
+			t.Errorf("%s has sent %d bytes", f.Name, f.BytesOut)
+		}
+	}
+	b.close()
+}
+
+// TestStartupShowsInStats: how much of a start-up is left, and why it began.
+func TestStartupShowsInStats(t *testing.T) {
+	b := newBed(t, newMemory(t), 1024)
+	tab := loaded(api.LeastPackets, 1, 1)
+	tab.Config.StartupFactor = 2
+	b.apply(tab)
+	for left := range 5 {
+		for _, v := range b.stats().Vservers {
+			want := uint64(0)
+			if v.Name == "load" {
+				want = uint64(4 - left)
+			}
+			if v.StartupLeft != want || want > 0 && v.Startup != api.StartupVserver {
+				t.Errorf("after %d flows vserver %s has %d left for reason %d, want %d", left, v.Name, v.StartupLeft, v.Startup, want)
+			}
+		}
+		b.connect(uint16(5000+left), loadPort)
+	}
+	b.close()
+}
