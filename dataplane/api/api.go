@@ -113,6 +113,7 @@ type Vserver struct {
 	Method        Method
 	ClientTimeout uint32 // seconds idle before a flow is forgotten
 	Bindings      []Binding
+	HashMask      uint32 // SourceIPHash, DestinationIPHash: bits of the address that count, 0xffffff00 for a /24; 0 = all
 }
 
 // Binding is a service that a vserver may choose.

@@ -42,7 +42,7 @@ func TestLeastConnectionOfManyWorkers(t *testing.T) {
 				continue
 			}
 			w := r.IntN(n)
-			got := int(all[w].Pick(tab, v))
+			got := int(all[w].Pick(tab, v, 0, 0))
 			for id := 1; id <= 4; id++ {
 				if open[id]*int(weights[got-1]) < open[got]*int(weights[id-1]) {
 					t.Fatalf("%d workers, step %d: worker %d chose %d, but open are %v", n, step, w, got, open)
@@ -108,7 +108,7 @@ func TestStartupOfManyWorkers(t *testing.T) {
 			startup, turns := tab.Startup(0)
 			left, _ := b.Startup(1, startup, turns)
 			for ; left > 0; left, _ = b.Startup(1, startup, turns) {
-				b.Pick(tab, v)
+				b.Pick(tab, v, 0, 0)
 				got++
 			}
 		}

@@ -95,10 +95,10 @@ func Join(states []*State) error {
 func word(p uintptr, id uint32) *uint32 { return (*uint32)(unsafe.Add(nil, p+uintptr(id)*4)) }
 func long(p uintptr, id uint32) *uint64 { return (*uint64)(unsafe.Add(nil, p+uintptr(id)*8)) }
 
-// Pick returns the ID of the service that takes the next flow of v, or 0 if none is up, and passes the turn on. It does not
-// count the flow: the caller does with Opened once the flow exists.
-func (s *State) Pick(t *table.Set, v *table.Vserver) uint32 {
-	service, turn := s.Choose(t, v)
+// Pick returns the ID of the service that takes the next flow of v, or 0 if none is up, and passes the turn on; a and b are the
+// key of the flow's first packet (see packet.Key). It does not count the flow: the caller does with Opened once the flow exists.
+func (s *State) Pick(t *table.Set, v *table.Vserver, a, b uint64) uint32 {
+	service, turn := s.Choose(t, v, a, b)
 	*word(s.base+turnAt, v.ID) = turn
 	if p := t.Pool(v); p.Startup != 0 && service != 0 {
 		s.started(v.ID, p)
@@ -108,11 +108,14 @@ func (s *State) Pick(t *table.Set, v *table.Vserver) uint32 {
 
 // Choose is Pick without consequences: which service the next flow of v would get, and the turn that is next once it has got
 // it. Whatever a method remembers is written by Pick alone, so that an operator may ask as often as he likes.
-func (s *State) Choose(t *table.Set, v *table.Vserver) (service, turn uint32) {
+func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, turn uint32) {
 	p := t.Pool(v)
 	first := *word(s.base+turnAt, v.ID)
 	if p.N == 0 {
 		return 0, first
+	}
+	if v.Hashes() {
+		return t.Hashed(v, p, a, b), first
 	}
 	// The pool may have become shorter since the last choice.
 	if first >= p.N {

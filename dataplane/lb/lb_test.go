@@ -85,7 +85,7 @@ func TestPickSequences(t *testing.T) {
 			}
 			var got []uint32
 			for range tc.want {
-				id := s.Pick(tab, v)
+				id := s.Pick(tab, v, 0, 0)
 				got = append(got, id)
 				if tc.keep && id != 0 {
 					s.Opened(id)
@@ -103,7 +103,7 @@ func TestRoundRobinIsExact(t *testing.T) {
 	defer tab.Free(nil)
 	s, got := state(t), map[uint32]int{}
 	for range 300 {
-		got[s.Pick(tab, v)]++
+		got[s.Pick(tab, v, 0, 0)]++
 	}
 	if got[1] != 100 || got[2] != 100 || got[3] != 100 {
 		t.Errorf("300 flows went %v", got)
@@ -138,7 +138,7 @@ func TestLeastConnectionAgainstNaive(t *testing.T) {
 				want = i
 			}
 		}
-		id := s.Pick(tab, v)
+		id := s.Pick(tab, v, 0, 0)
 		if id != up[want] {
 			t.Fatalf("step %d: chose %d, the naive rule says %d (open %v)", step, id, up[want], open)
 		}
@@ -156,11 +156,11 @@ func TestPoolThatShrinksKeepsTurns(t *testing.T) {
 	tab, v := set(t, nil, api.RoundRobin, []uint16{1, 1, 1}, []uint32{1, 2, 3})
 	s := state(t)
 	for range 3 {
-		s.Pick(tab, v)
+		s.Pick(tab, v, 0, 0)
 	}
 	less, v2 := set(t, tab, api.RoundRobin, []uint16{1, 1, 1}, []uint32{2})
 	for range 3 {
-		if id := s.Pick(less, v2); id != 2 {
+		if id := s.Pick(less, v2, 0, 0); id != 2 {
 			t.Fatalf("chose %d while only 2 is up", id)
 		}
 	}
@@ -186,9 +186,9 @@ func TestChooseForetellsPick(t *testing.T) {
 		for step := range 500 {
 			var foretold uint32
 			for range 1 + r.IntN(3) {
-				foretold, _ = asked.Choose(tab, v)
+				foretold, _ = asked.Choose(tab, v, 0, 0)
 			}
-			got, want := asked.Pick(tab, v), silent.Pick(tab, v)
+			got, want := asked.Pick(tab, v, 0, 0), silent.Pick(tab, v, 0, 0)
 			if got != foretold || got != want {
 				t.Fatalf("method %d, step %d: foretold %d, chose %d; nobody asked: %d", method, step, foretold, got, want)
 			}
@@ -205,7 +205,7 @@ func TestPickAllocatesNothing(t *testing.T) {
 	tab, v := set(t, nil, api.LeastConnection, []uint16{1, 1, 1}, []uint32{1, 2, 3})
 	defer tab.Free(nil)
 	s := state(t)
-	if n := testing.AllocsPerRun(100, func() { s.Opened(s.Pick(tab, v)) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { s.Opened(s.Pick(tab, v, 0, 0)) }); n != 0 {
 		t.Errorf("%v allocations a choice", n)
 	}
 }

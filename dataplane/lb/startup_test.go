@@ -74,7 +74,7 @@ func TestStartup(t *testing.T) {
 				}
 				var got []uint32
 				for range at.want {
-					got = append(got, s.Pick(tab, v))
+					got = append(got, s.Pick(tab, v, 0, 0))
 				}
 				if !slices.Equal(got, at.want) {
 					t.Errorf("step %d: chose %v, want %v", i, got, at.want)

@@ -72,7 +72,7 @@ func TestLeastPacketsTables(t *testing.T) {
 				}
 				var got []uint32
 				for range row.want {
-					id := b.Pick(tab, v)
+					id := b.Pick(tab, v, 0, 0)
 					got = append(got, id)
 					a := b.account(1, id)
 					a.In.Packets++
@@ -241,7 +241,7 @@ func TestLoadAgainstNaive(t *testing.T) {
 						want, place = up[i], i
 					}
 				}
-				got := b.Pick(tab, v)
+				got := b.Pick(tab, v, 0, 0)
 				if got != want {
 					t.Fatalf("seed %d step %d: chose %d, the naive rule says %d", seed, step, got, want)
 				}
@@ -317,7 +317,7 @@ func TestNumberAnew(t *testing.T) {
 	b.second(1)
 	b.account(1, 1).In.Packets = 1000
 	less, lv := set(t, tab, api.LeastPackets, []uint16{1, 1}, []uint32{2})
-	if b.Pick(less, lv) != 2 {
+	if b.Pick(less, lv, 0, 0) != 2 {
 		t.Error("a service that is gone was chosen")
 	}
 	b.account(1, 1).Out.Packets += 5 // of flows that still live
@@ -329,7 +329,7 @@ func TestNumberAnew(t *testing.T) {
 		t.Errorf("the new owner of the number has %d packets", n)
 	}
 	b.account(1, 2).In.Packets++
-	if id := b.Pick(tab, v); id != 1 {
+	if id := b.Pick(tab, v, 0, 0); id != 1 {
 		t.Errorf("chose %d, not the service without packets", id)
 	}
 }
@@ -351,7 +351,7 @@ func TestResponseTime(t *testing.T) {
 	}
 	pick := func(want uint32, why string) {
 		t.Helper()
-		if got := b.Pick(tab, v); got != want {
+		if got := b.Pick(tab, v, 0, 0); got != want {
 			t.Errorf("%s: chose %d, want %d", why, got, want)
 		}
 	}
@@ -384,7 +384,7 @@ func TestPickByLoadAllocatesNothing(t *testing.T) {
 	for _, m := range []api.Method{api.LeastPackets, api.LeastBandwidth, api.LeastResponseTime} {
 		tab, v := factored(t, nil, 20, m, []uint16{1, 2, 3}, []uint32{1, 2, 3})
 		if got := testing.AllocsPerRun(100, func() {
-			id := b.Pick(tab, v)
+			id := b.Pick(tab, v, 0, 0)
 			b.Answered(id, 5)
 			n++
 			b.Begin(n)

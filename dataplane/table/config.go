@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"unsafe"
 
 	"sluice/dataplane/api"
@@ -20,7 +21,10 @@ type Vserver struct {
 	Proto   uint8  // 0 = every protocol
 	Method  uint8  // api.Method
 	pool    uint32 // index in pools
-	_       [3]uint32
+
+	hashPort uint16 // bits of the source port, and
+	_        uint16
+	hashA    uint64 // of the addresses that the method hashes
 }
 
 // Flags of a Service.
@@ -86,6 +90,9 @@ type config struct {
 	places   uintptr // array of indices in src.Vservers, plus 1, by vserver ID
 	topV     uint32  // highest vserver ID
 	snips    uintptr // array of SNIP: each service's own, one after another
+
+	key   ClusterKey
+	names []uint64 // by service ID; nil if no vserver chooses by a hash
 }
 
 func vipKey(ip uint32, port uint16, proto uint8) uint64 {
@@ -104,7 +111,7 @@ func newConfig(src *api.Config) (*config, error) {
 	if err := checkVservers(src); err != nil {
 		return nil, err
 	}
-	c := &config{src: src}
+	c := &config{src: src, key: defaultClusterKey}
 	refs := 0
 	for i := range src.Services {
 		refs += len(src.Services[i].SNIPs)
@@ -127,6 +134,7 @@ func newConfig(src *api.Config) (*config, error) {
 	c.idle = c.mem.take((uintptr(c.topV) + 1) * 4)
 	c.places = c.mem.take((uintptr(c.topV) + 1) * 4)
 	c.fillServices(snips)
+	c.nameServices()
 	if err := c.fillVservers(); err != nil {
 		c.free()
 		return nil, err
@@ -237,7 +245,13 @@ func checkVservers(src *api.Config) error {
 		if err := checkProto("vserver", v.Name, v.Proto, v.Port); err != nil {
 			return err
 		}
-		if v.Method != api.RoundRobin && !loadAware(v.Method) {
+		switch {
+		case v.Method == api.RoundRobin, loadAware(v.Method):
+		case hashes(v.Method):
+			if err := checkHashed(v); err != nil {
+				return err
+			}
+		default:
 			return fmt.Errorf("vserver %s has the balancing method %d, which this dataplane does not know", v.Name, v.Method)
 		}
 		if err := checkBindings(v, services); err != nil {
@@ -318,12 +332,25 @@ func (c *config) fillServices(snips map[uint32]*api.SNIP) {
 	}
 }
 
+// nameServices names the services for the tables of hash methods.
+func (c *config) nameServices() {
+	if !slices.ContainsFunc(c.src.Vservers, func(v api.Vserver) bool { return hashes(v.Method) }) {
+		return
+	}
+	c.names = make([]uint64, c.top+1)
+	for i := range c.src.Services {
+		c.names[c.src.Services[i].ID] = hashName(&c.src.Services[i])
+	}
+}
+
 func (c *config) fillVservers() error {
 	for i := range c.src.Vservers {
 		v := &c.src.Vservers[i]
 		p := c.vservers + uintptr(i)*vserverSize
-		*(*Vserver)(unsafe.Add(nil, p)) = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
+		r := (*Vserver)(unsafe.Add(nil, p))
+		*r = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
 			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i)}
+		r.hashA, r.hashPort = hashMasks(v)
 		*u32(c.places + uintptr(v.ID)*4) = uint32(i) + 1
 		*u32(c.idle + uintptr(v.ID)*4) = never
 		if v.ClientTimeout != 0 {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"sluice/dataplane/api"
@@ -9,8 +10,8 @@ import (
 
 // Pool is who may take the new flows of one vserver now: its services that are up.
 type Pool struct {
-	first uintptr // ROUNDROBIN: uint32 service IDs; else: Member records
-	N     uint32  // length of the schedule or the list; 0: no service is up
+	first uintptr // ROUNDROBIN: uint32 service IDs; hash methods: slots of a Maglev table; else: Member records
+	N     uint32  // length of the schedule, the table or the list; 0: no service is up
 
 	Startup uint32 // what tells this start-up from others, with its api.Startup in StartupBits; 0: there is none
 	Turns   uint32 // flows that go round robin then
@@ -30,10 +31,12 @@ const (
 
 // pools depend on the configuration and on health, and are rebuilt when either changes.
 type pools struct {
-	mem  *arena
-	pool uintptr // array of Pool by Vserver.pool
-	up   uintptr // one byte per service ID
-	top  uint32
+	mem    *arena
+	pool   uintptr // array of Pool by Vserver.pool
+	up     uintptr // one byte per service ID
+	top    uint32
+	tables map[uint64]*maglev // by digest; each is owned once
+	sizes  map[uint32]uint32  // of the tables, by vserver ID
 }
 
 // checkHealth refuses a health part that names what the configuration does not have. A part that came before the
@@ -51,34 +54,45 @@ func checkHealth(h *api.Health, c *config) error {
 	return nil
 }
 
-func newPools(c *config, h *api.Health) (*pools, error) {
+// newPools compiles who is up. What the pools before have and these need as well is shared.
+func newPools(c *config, h *api.Health, prev *pools) (*pools, error) {
+	if prev == nil {
+		prev = &pools{}
+	}
 	up := make([]bool, c.top+1)
 	for _, id := range h.Up {
 		if id <= c.top {
 			up[id] = true
 		}
 	}
+	p := &pools{top: c.top, tables: map[uint64]*maglev{}, sizes: map[uint32]uint32{}}
 	lists := make([][]Member, len(c.src.Vservers))
 	orders := make([][]uint32, len(c.src.Vservers))
+	tables := make([]*maglev, len(c.src.Vservers))
 	size := pad(uintptr(len(lists))*poolSize) + pad(uintptr(len(up)))
 	for i := range lists {
-		for _, b := range c.src.Vservers[i].Bindings {
-			if up[b.Service] {
-				lists[i] = append(lists[i], Member{Service: b.Service, Weight: uint32(b.Weight)})
+		v := &c.src.Vservers[i]
+		switch {
+		case hashes(v.Method):
+			var err error
+			if tables[i], err = p.hashed(c, v, up, prev); err != nil {
+				p.free()
+				return nil, err
 			}
-		}
-		if c.src.Vservers[i].Method == api.RoundRobin {
-			orders[i] = schedule(lists[i])
+		case v.Method == api.RoundRobin:
+			orders[i] = schedule(membersUp(v, up))
 			size += pad(uintptr(len(orders[i])) * 4)
-		} else {
+		default:
+			lists[i] = membersUp(v, up)
 			size += pad(uintptr(len(lists[i])) * memberSize)
 		}
 	}
 	mem, err := newArena(size)
 	if err != nil {
+		p.free()
 		return nil, err
 	}
-	p := &pools{mem: mem, top: c.top}
+	p.mem = mem
 	p.pool = mem.take(uintptr(len(lists)) * poolSize)
 	p.up = mem.take(uintptr(len(up)))
 	for id, is := range up {
@@ -88,7 +102,9 @@ func newPools(c *config, h *api.Health) (*pools, error) {
 	}
 	for i := range lists {
 		r := (*Pool)(unsafe.Add(nil, p.pool+uintptr(i)*poolSize))
-		if n := len(orders[i]); n > 0 {
+		if t := tables[i]; t != nil {
+			r.first, r.N = t.first, t.size
+		} else if n := len(orders[i]); n > 0 {
 			r.first, r.N = mem.take(uintptr(n)*4), uint32(n)
 			copy(unsafe.Slice((*uint32)(unsafe.Add(nil, r.first)), n), orders[i])
 		} else if n := len(lists[i]); n > 0 {
@@ -99,10 +115,60 @@ func newPools(c *config, h *api.Health) (*pools, error) {
 	return p, nil
 }
 
-func (p *pools) free() {
-	if p != nil {
-		p.mem.free()
+// membersUp are the services of a vserver that are up, in the order of binding.
+func membersUp(v *api.Vserver, up []bool) []Member {
+	var list []Member
+	for _, b := range v.Bindings {
+		if up[b.Service] {
+			list = append(list, Member{Service: b.Service, Weight: uint32(b.Weight)})
+		}
 	}
+	return list
+}
+
+// hashed returns the table of a vserver with a hash method: one that these pools or those before have, or a new one; nil if
+// no service is up.
+func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) (*maglev, error) {
+	size := hashSize(len(v.Bindings), prev.sizes[v.ID])
+	p.sizes[v.ID] = size
+	var list []hashMember
+	for _, b := range v.Bindings {
+		if up[b.Service] {
+			list = append(list, hashMember{name: c.names[b.Service], service: b.Service, weight: uint32(b.Weight)})
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(list, compareMembers)
+	is := func(m *maglev) bool { return m != nil && m.size == size && slices.Equal(m.members, list) }
+	d := digest(list, size)
+	for p.tables[d] != nil && !is(p.tables[d]) {
+		d++
+	}
+	if m := p.tables[d]; m != nil {
+		return m, nil
+	}
+	m := prev.tables[d]
+	if !is(m) {
+		var err error
+		if m, err = newMaglev(list, size, &c.key); err != nil {
+			return nil, err
+		}
+	}
+	m.owners++
+	p.tables[d] = m
+	return m, nil
+}
+
+func (p *pools) free() {
+	if p == nil {
+		return
+	}
+	for _, m := range p.tables {
+		m.release()
+	}
+	p.mem.free()
 }
 
 // schedule spreads services over one round by smooth weighted round robin: in every step each service gains its weight,

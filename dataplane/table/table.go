@@ -83,7 +83,7 @@ func build(t *api.Tables, prev *Set) (*Set, error) {
 		s.health = t.Health
 	}
 	if t.Config != nil || t.Health != nil {
-		p, err := newPools(s.conf, s.health)
+		p, err := newPools(s.conf, s.health, prev.pools)
 		if err != nil {
 			return fail(err)
 		}

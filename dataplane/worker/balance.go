@@ -66,7 +66,7 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if !w.complete(p) {
 		return p.Reason
 	}
-	id := w.lb.Pick(t, v)
+	id := w.lb.Pick(t, v, p.A, p.B)
 	if id == 0 {
 		return packet.DropNoServiceUp
 	}

@@ -84,7 +84,7 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		return packet.DropNoVserver
 	}
 	q.Vserver = v.ID
-	if q.Service, _ = w.lb.Choose(t, v); q.Service == 0 {
+	if q.Service, _ = w.lb.Choose(t, v, p.A, p.B); q.Service == 0 {
 		return packet.DropNoServiceUp
 	}
 	to, kind, why := w.source(t, p, t.Service(q.Service), q)
