@@ -110,6 +110,13 @@ func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
 }
 
 func checkVserver(c *schema.Config, v *schema.LBVserver) error {
+	switch n := bits(v.Netmask); {
+	case n < 1:
+		return badMask("netmask", v.Netmask)
+	case n != 32 && v.LBMethod != "SOURCEIPHASH" && v.LBMethod != "DESTINATIONIPHASH":
+		return schema.Refuse(schema.NoPrereq, "netmask", v.Netmask.String()).
+			Because("it is for the methods SOURCEIPHASH and DESTINATIONIPHASH; with " + v.LBMethod + " it is 255.255.255.255")
+	}
 	if !v.IPAddress.IsValid() {
 		if v.Port != 0 {
 			return schema.Refuse(schema.Missing, "IPAddress")

@@ -177,19 +177,14 @@ func TestMaglevOfAThousandAgainstThePaper(t *testing.T) {
 	}
 }
 
-func shares(table []string) map[string]int {
-	n := map[string]int{}
-	for _, o := range table {
-		n[o]++
-	}
-	return n
-}
-
 // TestMaglevDisruptionAndBalance: what moves though it need not, in parts of the whole table (the mean over some members that
 // change), and how far shares are from the weights.
 func TestMaglevDisruptionAndBalance(t *testing.T) {
-	const trials = 4
 	for _, n := range []int{3, 10, 100, 1000} {
+		trials := 4
+		if n == 1000 {
+			trials = 1
+		}
 		base := backends(n + trials)
 		all := base[:n]
 		before := hashTable(t, all)
@@ -228,7 +223,7 @@ func TestMaglevDisruptionAndBalance(t *testing.T) {
 				after := hashTable(t, list)
 				balanced(t, fmt.Sprint(n, " services, ", tc.name), list, after)
 				m, un := moves(before, after, changed.String())
-				moved, needless = moved+m/trials, needless+un/trials
+				moved, needless = moved+m/float64(trials), needless+un/float64(trials)
 			}
 			t.Logf("%4d services, %-14s: %.3f %% move, due are %.3f %%, needless %.3f %%", n, tc.name, 100*moved, 100*tc.due, 100*needless)
 			if needless > 0.006 {

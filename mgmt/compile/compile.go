@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -195,6 +196,20 @@ func vservers(x *Index, s *State) ([]api.Vserver, error) {
 var methods = map[string]api.Method{
 	"ROUNDROBIN": api.RoundRobin, "LEASTCONNECTION": api.LeastConnection, "LEASTPACKETS": api.LeastPackets,
 	"LEASTBANDWIDTH": api.LeastBandwidth, "LEASTRESPONSETIME": api.LeastResponseTime,
+	"SOURCEIPHASH": api.SourceIPHash, "DESTINATIONIPHASH": api.DestinationIPHash,
+	"SRCIPDESTIPHASH": api.SourceDestinationIPHash, "SRCIPSRCPORTHASH": api.SourceIPSourcePortHash,
+}
+
+// hashMask is how much of an address a method hashes; 0 is all of it, and what methods have that hash no single address.
+func hashMask(v *schema.LBVserver) uint32 {
+	switch methods[v.LBMethod] {
+	case api.SourceIPHash, api.DestinationIPHash:
+		if v.Netmask.Is4() {
+			a := v.Netmask.As4()
+			return binary.BigEndian.Uint32(a[:])
+		}
+	}
+	return 0
 }
 
 // StartupRRFactor is how many requests for each service go round robin when a vserver starts up.
@@ -207,7 +222,7 @@ func StartupRRFactor(c *schema.Config) uint32 {
 
 func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
-		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout)}
+		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v)}
 	for _, b := range x.bound[v.Name] {
 		svc := x.services[b.Service]
 		if svc == nil {

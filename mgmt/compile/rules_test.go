@@ -106,6 +106,28 @@ disable ns ip 10.1.0.51`)
 	}
 }
 
+// TestHashMethods: they reach the dataplane, and the netmask with those that hash one address.
+func TestHashMethods(t *testing.T) {
+	for _, row := range []struct {
+		options string
+		method  api.Method
+		mask    uint32
+	}{
+		{"", api.LeastConnection, 0}, {"-lbMethod SOURCEIPHASH", api.SourceIPHash, 0xffffffff}, {"-lbMethod SOURCEIPHASH -netmask 255.255.240.0", api.SourceIPHash, 0xfffff000},
+		{"-lbMethod DESTINATIONIPHASH -netmask 128.0.0.0", api.DestinationIPHash, 0x80000000},
+		{"-lbMethod SRCIPDESTIPHASH", api.SourceDestinationIPHash, 0}, {"-lbMethod SRCIPSRCPORTHASH", api.SourceIPSourcePortHash, 0},
+	} {
+		c := configure(t, "add lb vserver v TCP 10.1.0.50 80 "+row.options)
+		tab, err := Tables(c, site(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := tab.Config.Vservers[0]; v.Method != row.method || v.HashMask != row.mask {
+			t.Errorf("%q: method %d, mask %#x; want %d, %#x", row.options, v.Method, v.HashMask, row.method, row.mask)
+		}
+	}
+}
+
 // TestRefusals: what cannot be compiled is refused with the object's name and changes nothing.
 func TestRefusals(t *testing.T) {
 	const base = "add ns ip 10.1.0.5 255.255.255.0\nadd ns ip 10.1.0.6 255.255.255.0\nadd server s 10.1.0.11\nadd service x s TCP *\n"

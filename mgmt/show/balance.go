@@ -130,7 +130,11 @@ func (p *page) vserver(v *schema.LBVserver) {
 		}
 	}
 	p.f("\tNo. of Bound Services : %d (Total)\t%d (Active)\n", len(bound), up)
-	p.f("\tConfigured Method: %s\n", v.LBMethod)
+	method := v.LBMethod
+	if method == "SOURCEIPHASH" || method == "DESTINATIONIPHASH" {
+		method += "\tNetmask: " + v.Netmask.String()
+	}
+	p.f("\tConfigured Method: %s\n", method)
 	p.startup(v.Name)
 	p.f("\tMode: %s\n\tPersistence: %s\n", v.Mode, v.PersistenceType)
 	p.f("\tVserver IP and Port insertion: OFF\n\tPush: DISABLED\tPush VServer:\n\tPush Multi Clients: NO\n\tPush Label Rule: none\n")

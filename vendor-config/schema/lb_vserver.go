@@ -9,7 +9,8 @@ type LBVserver struct {
 	IPAddress       netip.Addr `cli:"IPAddress" pos:"3" help:"VIP: the IPv4 address that clients reach; an address that no ns ip has creates a VIP"`
 	Port            uint16     `cli:"port" pos:"4" fixed:"yes" any:"0" help:"Port that clients reach; * is every port"`
 	PersistenceType string     `cli:"persistenceType" enum:"NONE" later:"SOURCEIP,COOKIEINSERT,SSLSESSION,RULE,URLPASSIVE,CUSTOMSERVERID,DESTIP,SRCIPDESTIP,CALLID,RTSPSID,DIAMETER,FIXSESSION,USERSESSION" def:"NONE" always:"yes" help:"Persistence of clients"`
-	LBMethod        string     `cli:"lbMethod" enum:"ROUNDROBIN,LEASTCONNECTION,LEASTPACKETS,LEASTBANDWIDTH,LEASTRESPONSETIME" later:"URLHASH,DOMAINHASH,DESTINATIONIPHASH,SOURCEIPHASH,SRCIPDESTIPHASH,TOKEN,SRCIPSRCPORTHASH,LRTM,CALLIDHASH,CUSTOMLOAD,LEASTREQUEST,AUDITLOGHASH,STATICPROXIMITY,USER_TOKEN" def:"LEASTCONNECTION" help:"Balancing method"`
+	LBMethod        string     `cli:"lbMethod" enum:"ROUNDROBIN,LEASTCONNECTION,LEASTPACKETS,LEASTBANDWIDTH,LEASTRESPONSETIME,DESTINATIONIPHASH,SOURCEIPHASH,SRCIPDESTIPHASH,SRCIPSRCPORTHASH" later:"URLHASH,DOMAINHASH,TOKEN,LRTM,CALLIDHASH,CUSTOMLOAD,LEASTREQUEST,AUDITLOGHASH,STATICPROXIMITY,USER_TOKEN" def:"LEASTCONNECTION" help:"Balancing method"`
+	Netmask         netip.Addr `cli:"netmask" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
 	Mode            string     `cli:"m" enum:"IP" later:"MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected; IP rewrites the destination address"`
 	CltTimeout      uint32     `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time before a flow is forgotten: HTTP 180, TCP 9000, UDP and ANY 120 when not given; 0 takes the protocol's own"`
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
@@ -26,7 +27,7 @@ type LBVserverService struct {
 func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
 	unbuilt[LBVserver]("range=1 IPPattern IPMask timeout=2 persistenceBackup=NONE backupPersistenceTimeout=2 hashLength=80 " +
-		"netmask=255.255.255.255 v6netmasklen=128 dataLength dataOffset backupLBMethod=ROUNDROBIN cookieName rule=none Listenpolicy=NONE " +
+		"v6netmasklen=128 dataLength dataOffset backupLBMethod=ROUNDROBIN cookieName rule=none Listenpolicy=NONE " +
 		"Listenpriority=101 resRule=none persistMask=255.255.255.255 v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
 		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soMethod=NONE soPersistence=DISABLED " +
 		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED downStateFlush=DISABLED " +

@@ -199,7 +199,7 @@ func TestSet(t *testing.T) {
 	}{
 		{vserver, "lbMethod", "roundrobin", "ROUNDROBIN", ""},
 		{vserver, "lbMethod", "TOKEN", "", "Feature not supported in this release [lbMethod, TOKEN]"},
-		{vserver, "lbMethod", "", "", "Invalid value [lbMethod, ]: it is one of ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME"},
+		{vserver, "lbMethod", "", "", "Invalid value [lbMethod, ]: it is one of ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME DESTINATIONIPHASH SOURCEIPHASH SRCIPDESTIPHASH SRCIPSRCPORTHASH"},
 		{vserver, "port", "*", "0", ""},
 		{vserver, "port", "", "", "Expected a positive integer argument [port, ]"},
 		{vserver, "port", "-1", "", "Expected a positive integer argument [port, -1]"},
