@@ -18,6 +18,7 @@ func TestBurstsAllocateNothing(t *testing.T) {
 		{"hit", func(i int) []byte { return data(ask(5001, keepPort, psh)).Bytes() }, "forward-flow"},
 		{"hit that needs its checksum", func(i int) []byte { return partial(data(ask(5001, keepPort, psh))).Bytes() }, "forward-flow"},
 		{"new flow", func(i int) []byte { return ask(uint16(6000+i), webPort, syn).Bytes() }, "forward-new-flow"},
+		{"new flow by a hash", func(i int) []byte { return ask(uint16(6000+i), hashPort, syn).Bytes() }, "forward-new-flow"},
 		{"miss", func(i int) []byte { return ask(uint16(6000+i), webPort, ack).Bytes() }, "drop-no-flow"},
 		{"drop", func(i int) []byte { return ask(5001, webPort, syn).Bytes()[:33] }, "drop-truncated"},
 		{"punt", func(i int) []byte { return to(ask(uint16(6000+i), 22, syn), snip1).Bytes() }, "punt-local"},

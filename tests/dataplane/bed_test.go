@@ -66,6 +66,7 @@ const (
 	fewPort   = 86 // two source ports only
 	leastPort = 87 // least connections over web1 and web2
 	noSNIP    = 88 // no source address
+	hashPort  = 90 // by the source address over web1, web2 and web3
 )
 
 // wire is ports whose far ends the test holds.
@@ -163,7 +164,8 @@ func config() *api.Config {
 	vserver(9, "few", api.ProtoTCP, vip, fewPort, 11)
 	vserver(10, "least", api.ProtoTCP, vip, leastPort, 1, 2)
 	vserver(11, "bare", api.ProtoTCP, vip, noSNIP, 12)
-	c.Vservers[9].Method = api.LeastConnection
+	vserver(12, "hash", api.ProtoTCP, vip, hashPort, 1, 2, 3)
+	c.Vservers[9].Method, c.Vservers[11].Method = api.LeastConnection, api.SourceIPHash
 	return c
 }
 

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -8,7 +9,8 @@ import (
 	"sluice/dataplane/packet"
 )
 
-// chosen checks the choice of a service: of round robin each has its turn, of least connections none had fewer.
+// chosen checks the choice of a service: of round robin each has its turn, of least connections none had fewer, by a hash of the
+// address a client goes where it went before from the same services.
 func (m *model) chosen(n *nat, ip ip4) {
 	may := m.w.candidates(n.v)
 	i := slices.IndexFunc(may, func(s *modelService) bool { return s.ip == ip })
@@ -16,13 +18,23 @@ func (m *model) chosen(n *nat, ip ip4) {
 		m.t.Fatalf("a new connection to port %d went to %v, which may not take any", n.client.dport, addr(ip))
 	}
 	n.s = may[i]
-	if n.v.method == api.RoundRobin {
+	switch n.v.method {
+	case api.SourceIPHash:
+		key := fmt.Sprint(n.client.ip)
+		for _, s := range may {
+			key += fmt.Sprint(" ", s.id)
+		}
+		if home, ok := m.homes[key]; ok && home != n.s.id {
+			m.t.Fatalf("client and services %s: service %d was chosen, and %d before", key, n.s.id, home)
+		}
+		m.homes[key] = n.s.id
+	case api.RoundRobin:
 		last := m.turns[n.v.port]
 		if last = last[max(0, len(last)-len(may)+1):]; slices.Contains(last, n.s.id) {
 			m.t.Fatalf("service %d of %d again, after %v", n.s.id, len(may), last)
 		}
 		m.turns[n.v.port] = append(last, n.s.id)
-	} else {
+	default:
 		for _, s := range may {
 			if m.open[s.id] < m.open[n.s.id] {
 				m.t.Fatalf("service %d has %d connections and was chosen, service %d has %d", n.s.id, m.open[n.s.id], s.id, m.open[s.id])

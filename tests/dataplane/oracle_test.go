@@ -29,6 +29,7 @@ type model struct {
 	wait  map[client5]bool    // clients that have opened or ended a connection in this step: they send no more in it
 	turns map[uint16][]uint32 // services that vservers chose since the last change
 	open  map[uint32]int      // connections of a service
+	homes map[string]uint32   // services that clients went to by a hash of their address, by client and who could be chosen
 	frames
 }
 
@@ -67,7 +68,7 @@ type expected struct {
 
 func newModel(t *testing.T, b *bed, seed uint64) *model {
 	return &model{t: t, r: rand.New(rand.NewPCG(seed, 2)), b: b, w: newWorld(), flows: map[client5]*nat{}, taken: map[string]*nat{}, sent: map[uint64]expected{},
-		held: map[ip4][]uint64{}, want: map[string]uint64{}, turns: map[uint16][]uint32{}, open: map[uint32]int{}}
+		held: map[ip4][]uint64{}, want: map[string]uint64{}, turns: map[uint16][]uint32{}, open: map[uint32]int{}, homes: map[string]uint32{}}
 }
 
 // number puts the frame's number into its payload, so that it is found again wherever it comes out.

@@ -189,6 +189,7 @@ func mixed(i int) []on {
 	return []on{
 		{nic1, ask(5001, keepPort, syn)}, {nic2, toClient(answer(server1, 80, 5001, synack))}, {nic1, data(ask(5001, keepPort, psh))},
 		{nic1, ask(6000+n, webPort, syn)}, {nic1, udp(ask(7000+n, dnsPort, 0))}, {nic1, ask(8000+n, leastPort, syn)},
+		{nic1, ask(10000+n, hashPort, syn)},
 		{nic1, ask(9000+n, lostPort, syn)}, {nic1, whoHas(vip)}, {nic1, ping(vip)}, {nic1, to(ask(n, 22, syn), snip1)}, {nic1, ask(n, 9999, syn)},
 	}
 }

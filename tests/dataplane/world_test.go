@@ -61,6 +61,7 @@ func newWorld() *world {
 	w.vservers = []modelVserver{
 		{1, webPort, packet.ProtoTCP, api.RoundRobin, []int{0, 1, 2}, true}, {2, dnsPort, packet.ProtoUDP, api.RoundRobin, []int{3}, true},
 		{3, keepPort, packet.ProtoTCP, api.RoundRobin, []int{4}, true}, {4, proxyPort, packet.ProtoTCP, api.LeastConnection, []int{5}, true},
+		{7, hashPort, packet.ProtoTCP, api.SourceIPHash, []int{0, 1, 2}, true},
 		{5, leastPort, packet.ProtoTCP, api.LeastConnection, []int{0, 1}, true}, {6, farPort, packet.ProtoTCP, api.RoundRobin, []int{6}, true},
 	}
 	return w

@@ -1,0 +1,142 @@
+package dataplane
+
+import (
+	"slices"
+	"testing"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
+)
+
+// goesTo opens a connection from a client behind the gateway and says which server got it.
+func (b *bed) goesTo(from ip4, sport, dport uint16) ip4 {
+	b.t.Helper()
+	f := with(ask(sport, dport, syn), func(f *packet.Frame) { f.SrcIP = from })
+	if err := b.q.Inject(nic1, f.Bytes()); err != nil {
+		b.t.Fatal(err)
+	}
+	b.turns()
+	got := b.q.Sent(nic2)
+	if len(got) != 1 {
+		b.t.Fatalf("%v: %d packets reached servers", addr(from), len(got))
+	}
+	_, l3 := packet.Ether(got[0]).Split()
+	return packet.IPv4(l3).Dst()
+}
+
+// homes are the servers that n clients go to, each with another connection.
+func (b *bed) homes(n int, sport, dport uint16) []ip4 {
+	b.t.Helper()
+	var list []ip4
+	for i := range n {
+		list = append(list, b.goesTo(ip4{192, 0, 2, byte(i)}, sport, dport))
+	}
+	return list
+}
+
+// numbered is the configuration of another appliance: services have other numbers and are bound in another order.
+func numbered() *api.Tables {
+	t := tables()
+	for i := range t.Config.Services {
+		t.Config.Services[i].ID += 100
+	}
+	t.Health.Up = slices.Clone(allUp)
+	for i := range t.Health.Up {
+		t.Health.Up[i] += 100
+	}
+	slices.Reverse(t.Config.Services)
+	for i := range t.Config.Vservers {
+		v := &t.Config.Vservers[i]
+		for j := range v.Bindings {
+			v.Bindings[j].Service += 100
+		}
+		slices.Reverse(v.Bindings)
+	}
+	return t
+}
+
+// TestHashedClientsStay: a client goes to one server from every port, on every worker and on every appliance; when a server goes
+// down its clients move and no others, but for Maglev's few, and when it is back all are where they were.
+func TestHashedClientsStay(t *testing.T) {
+	const clients = 250
+	here, there := newBed(t, newMemory(t), 1<<13), newBed(t, newMemory(t), 1<<13)
+	there.apply(numbered())
+	home := here.homes(clients, 5000, hashPort)
+	by := map[ip4]int{}
+	for _, s := range home {
+		by[s]++
+	}
+	for _, s := range []ip4{server1, server2, server3} {
+		if by[s] < clients/4 {
+			t.Errorf("%v has %d of %d clients", addr(s), by[s], clients)
+		}
+	}
+	if !slices.Equal(home, here.homes(clients, 5001, hashPort)) {
+		t.Error("from another port clients go elsewhere")
+	}
+	if !slices.Equal(home, there.homes(clients, 5002, hashPort)) {
+		t.Error("another worker with other numbers sends clients elsewhere")
+	}
+	health(1, 3)(here)
+	moved := 0
+	for i, s := range here.homes(clients, 5003, hashPort) {
+		if s == server2 {
+			t.Fatalf("client %d went to the server that is down", i)
+		}
+		if s != home[i] && home[i] != server2 {
+			moved++
+		}
+	}
+	if moved > clients/100 {
+		t.Errorf("%d of %d clients moved needlessly", moved, clients)
+	}
+	health(allUp...)(here)
+	if !slices.Equal(home, here.homes(clients, 5004, hashPort)) {
+		t.Error("with the server back, clients are not where they were")
+	}
+	here.close()
+	there.close()
+}
+
+// TestHashMethods: what of a packet decides, method by method.
+func TestHashMethods(t *testing.T) {
+	b := newBed(t, newMemory(t), 1<<13)
+	set := func(m api.Method, mask uint32) {
+		tab := tables()
+		tab.Config.Vservers[11].Method, tab.Config.Vservers[11].HashMask = m, mask
+		b.apply(&api.Tables{Config: tab.Config})
+	}
+	sport := uint16(5000)
+	// spread is the number of servers that clients and ports reach.
+	spread := func(clients, ports int) int {
+		seen := map[ip4]bool{}
+		for i := range clients {
+			for range ports {
+				seen[b.goesTo(ip4{192, 0, 2, byte(i)}, sport, hashPort)] = true
+				sport++
+			}
+		}
+		return len(seen)
+	}
+	for _, row := range []struct {
+		name           string
+		method         api.Method
+		mask           uint32
+		clients, ports int
+		want           int
+	}{
+		{"SOURCEIPHASH: one client, many ports", api.SourceIPHash, 0, 1, 40, 1},
+		{"SOURCEIPHASH: many clients", api.SourceIPHash, 0, 40, 1, 3},
+		{"SOURCEIPHASH -netmask 255.255.255.0: one network", api.SourceIPHash, 0xffffff00, 200, 1, 1},
+		{"DESTINATIONIPHASH: one address is asked", api.DestinationIPHash, 0, 40, 2, 1},
+		{"SRCIPDESTIPHASH: one client, many ports", api.SourceDestinationIPHash, 0, 1, 40, 1},
+		{"SRCIPDESTIPHASH: many clients", api.SourceDestinationIPHash, 0, 40, 1, 3},
+		{"SRCIPSRCPORTHASH: one client, many ports", api.SourceIPSourcePortHash, 0, 1, 40, 3},
+	} {
+		set(row.method, row.mask)
+		if got := spread(row.clients, row.ports); got != row.want {
+			t.Errorf("%s: %d servers, want %d", row.name, got, row.want)
+		}
+	}
+	b.close()
+}
