@@ -40,6 +40,8 @@ type control struct {
 	ports   portSet
 	started time.Time
 
+	tableMemory uint64 // bytes that tables may take, those in force and those to come; 0: as the machine has
+
 	mu      sync.Mutex // one Apply or Stats at a time: Apply frees tables that Stats reads
 	workers []*worker.Worker
 	// Where the figures of vservers and services begin.
@@ -63,7 +65,7 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.workers[0].Tables()
-	next, err := table.Build(t, before)
+	next, err := table.BuildWithin(t, before, c.room(before))
 	if err != nil {
 		return err
 	}
@@ -81,6 +83,15 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 	default:
 	}
 	return nil
+}
+
+// room is how many bytes new tables may take beside those in force.
+func (c *control) room(now *table.Set) uint64 {
+	free := spareMemory("/")
+	if c.tableMemory != 0 {
+		free = min(free, c.tableMemory-min(c.tableMemory, now.Bytes()))
+	}
+	return free
 }
 
 // publishTables hands a set to every worker and returns when each has left the one before.

@@ -18,15 +18,16 @@ import (
 // settings are what the program is started with. They are read once, from a YAML file and the environment; what an
 // operator configures never comes from here.
 type settings struct {
-	Ports      []portSetting `mapstructure:"ports"`       // the same list as management's
-	Socket     string        `mapstructure:"socket"`      // where management connects
-	Lcore      int           `mapstructure:"lcore"`       // CPU of the worker
-	Memory     int           `mapstructure:"memory"`      // MiB for packets
-	Huge       bool          `mapstructure:"huge"`        // take memory from hugepages
-	FilePrefix string        `mapstructure:"file-prefix"` // of DPDK's run-time files, if it makes any
-	Flows      int           `mapstructure:"flows"`       // flow entries; a flow has two
-	Busy       bool          `mapstructure:"busy"`        // never sleep: lowest latency, a whole CPU
-	EALArgs    []string      `mapstructure:"eal-args"`    // further arguments for DPDK
+	Ports      []portSetting `mapstructure:"ports"`        // the same list as management's
+	Socket     string        `mapstructure:"socket"`       // where management connects
+	Lcore      int           `mapstructure:"lcore"`        // CPU of the worker
+	Memory     int           `mapstructure:"memory"`       // MiB for packets
+	Huge       bool          `mapstructure:"huge"`         // take memory from hugepages
+	FilePrefix string        `mapstructure:"file-prefix"`  // of DPDK's run-time files, if it makes any
+	Flows      int           `mapstructure:"flows"`        // flow entries; a flow has two
+	Tables     int           `mapstructure:"table-memory"` // MiB for tables, new and old; 0: what the machine has
+	Busy       bool          `mapstructure:"busy"`         // never sleep: lowest latency, a whole CPU
+	EALArgs    []string      `mapstructure:"eal-args"`     // further arguments for DPDK
 }
 
 type portSetting struct {
@@ -55,7 +56,7 @@ func readSettings(path string) (*settings, error) {
 	v.AutomaticEnv()
 	for key, def := range map[string]any{
 		"socket": "/run/sluice/dataplane.sock", "lcore": 0, "memory": 64, "huge": false, "file-prefix": "",
-		"flows": 1 << 20, "busy": false,
+		"flows": 1 << 20, "table-memory": 0, "busy": false,
 	} {
 		v.SetDefault(key, def)
 	}
@@ -89,6 +90,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("`socket` is longer than a Unix socket's path may be: %d bytes, at most %d", len(s.Socket), maxSockPath)
 	case s.Lcore < 0:
 		return fmt.Errorf("`lcore` is %d: it is the number of a CPU, from 0", s.Lcore)
+	case s.Tables < 0:
+		return fmt.Errorf("`table-memory` is %d: it is a number of MiB, or 0 for what the machine has", s.Tables)
 	case len(s.Ports) == 0:
 		return errors.New("`ports` is empty: name at least one, e.g. {name: 1/1, device: eth1, twin: tw0}")
 	case len(s.Ports) > port.MaxLanes/2:

@@ -80,6 +80,8 @@ const (
 
 type config struct {
 	src      *api.Config
+	size     uintptr              // of mem
+	sources  map[uint32]*api.SNIP // by ID, until mem is filled
 	mem      *arena
 	vips     hash    // address, port, protocol -> *Vserver
 	own      hash    // address -> kind and flags
@@ -99,7 +101,7 @@ func vipKey(ip uint32, port uint16, proto uint8) uint64 {
 	return uint64(ip) | uint64(port)<<32 | uint64(proto)<<48 | present
 }
 
-// newConfig checks and compiles the configuration part.
+// newConfig checks the configuration part and counts the memory that it takes; fill compiles it.
 func newConfig(src *api.Config) (*config, error) {
 	snips, err := checkSNIPs(src.SNIPs)
 	if err != nil {
@@ -111,39 +113,46 @@ func newConfig(src *api.Config) (*config, error) {
 	if err := checkVservers(src); err != nil {
 		return nil, err
 	}
-	c := &config{src: src, key: defaultClusterKey}
-	refs := 0
+	c := &config{src: src, sources: snips, key: defaultClusterKey}
 	for i := range src.Services {
-		refs += len(src.Services[i].SNIPs)
 		c.top = max(c.top, src.Services[i].ID)
 	}
 	for i := range src.Vservers {
 		c.topV = max(c.topV, src.Vservers[i].ID)
 	}
 	nv, na := len(src.Vservers), len(src.Addresses)
-	size := pad(slots(nv)*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
-		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(refs)*snipSize) +
+	c.size = pad(slots(nv)*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
+		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(c.refs())*snipSize) +
 		2*pad((uintptr(c.topV)+1)*4)
-	if c.mem, err = newArena(size); err != nil {
-		return nil, err
+	c.nameServices()
+	return c, nil
+}
+
+// refs is how many SNIPs the services name, each for itself.
+func (c *config) refs() (n int) {
+	for i := range c.src.Services {
+		n += len(c.src.Services[i].SNIPs)
 	}
+	return n
+}
+
+func (c *config) fill() (err error) {
+	if c.mem, err = newArena(c.size); err != nil {
+		return err
+	}
+	nv, na := len(c.src.Vservers), len(c.src.Addresses)
 	c.vips, c.own = newHash(c.mem, nv), newHash(c.mem, na)
 	c.vservers = c.mem.take(uintptr(nv) * vserverSize)
 	c.services = c.mem.take((uintptr(c.top) + 1) * serviceSize)
-	c.snips = c.mem.take(uintptr(refs) * snipSize)
+	c.snips = c.mem.take(uintptr(c.refs()) * snipSize)
 	c.idle = c.mem.take((uintptr(c.topV) + 1) * 4)
 	c.places = c.mem.take((uintptr(c.topV) + 1) * 4)
-	c.fillServices(snips)
-	c.nameServices()
+	c.fillServices(c.sources)
+	c.sources = nil
 	if err := c.fillVservers(); err != nil {
-		c.free()
-		return nil, err
+		return err
 	}
-	if err := c.fillAddresses(); err != nil {
-		c.free()
-		return nil, err
-	}
-	return c, nil
+	return c.fillAddresses()
 }
 
 func (c *config) free() {

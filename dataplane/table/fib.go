@@ -25,6 +25,8 @@ const hopSize = unsafe.Sizeof(Hop{})
 // and, in the top bits, how many hops share its flows.
 type fib struct {
 	version uint64
+	size    uintptr // of mem
+	chunked int     // chunks there will be
 	mem     *arena
 	root    uintptr // 65536 words
 	chunks  uintptr // 256 words each
@@ -47,6 +49,7 @@ const (
 	rootSize  = 1 << 16
 )
 
+// newFIB checks the routes and counts the memory that they take; fill compiles them.
 func newFIB(src *api.FIB, ports []Port) (*fib, error) {
 	f := &fib{version: src.Version}
 	for i := range src.Routes {
@@ -62,19 +65,39 @@ func newFIB(src *api.FIB, ports []Port) (*fib, error) {
 	if len(f.routes) >= maxHops {
 		return nil, fmt.Errorf("%d routes: this dataplane carries fewer than %d", len(f.routes), maxHops)
 	}
-	b := trie{root: make([]uint32, rootSize)}
-	for i := 0; i < len(f.routes); {
-		n := 1
-		for i+n < len(f.routes) && f.routes[i+n].prefix == f.routes[i].prefix {
-			n++
-		}
-		if n > maxShared {
+	for i := 0; i < len(f.routes); i += f.sharing(i) {
+		if n := f.sharing(i); n > maxShared {
 			return nil, fmt.Errorf("%d routes to %v: at most %d can share its flows", n, f.routes[i].prefix, maxShared)
 		}
-		b.add(f.routes[i].prefix, groupBit|uint32(n-1)<<hopShift|uint32(i))
-		i += n
 	}
-	return f, f.store(&b)
+	f.chunked = countChunks(f.routes)
+	f.size = pad(rootSize*4) + pad(uintptr(f.chunked)*chunkSize*4) + pad(uintptr(len(f.routes))*hopSize)
+	return f, nil
+}
+
+// sharing is how many routes, from number i on, have one prefix.
+func (f *fib) sharing(i int) int {
+	n := 1
+	for i+n < len(f.routes) && f.routes[i+n].prefix == f.routes[i].prefix {
+		n++
+	}
+	return n
+}
+
+// countChunks counts the chunks that prefixes longer than 16 bits, and again those longer than 24, have among them.
+func countChunks(routes []route) int {
+	var parents []uint32 // the bits above a chunk, with a one before them
+	for i := range routes {
+		ip := bits.ReverseBytes32(ip4(routes[i].prefix.Addr()))
+		if routes[i].prefix.Bits() > 16 {
+			parents = append(parents, 1<<16|ip>>16)
+		}
+		if routes[i].prefix.Bits() > 24 {
+			parents = append(parents, 1<<24|ip>>8)
+		}
+	}
+	slices.Sort(parents)
+	return len(slices.Compact(parents))
 }
 
 func newRoute(r *api.Route, ports []Port) (route, error) {
@@ -103,10 +126,11 @@ func compareRoutes(a, b route) int {
 		cmp.Compare(a.hop.Port, b.hop.Port), cmp.Compare(bits.ReverseBytes32(a.hop.Gateway), bits.ReverseBytes32(b.hop.Gateway)))
 }
 
-// trie is the node words while they are built, on the Go heap.
+// trie is the node words while they are written; used chunks of it are in use.
 type trie struct {
 	root   []uint32
 	chunks []uint32
+	used   int
 }
 
 // add writes a leaf over everything that prefix covers; prefixes come in order of length.
@@ -127,34 +151,39 @@ func (t *trie) add(prefix netip.Prefix, leaf uint32) {
 
 // chunk returns the chunk behind a word, which becomes one, filled with what the word said, if it is none yet.
 func (t *trie) chunk(word *uint32) []uint32 {
-	if *word&chunkBit == 0 {
-		n := uint32(len(t.chunks) / chunkSize)
-		old := *word
-		// The word may lie in chunks itself: it is written before they grow and move.
+	n, old := *word&^chunkBit, *word
+	fresh := old&chunkBit == 0
+	if fresh {
+		n = uint32(t.used)
+		t.used++
 		*word = chunkBit | n
-		t.chunks = append(t.chunks, make([]uint32, chunkSize)...)
-		c := t.chunks[n*chunkSize:]
+	}
+	c := t.chunks[n*chunkSize : (n+1)*chunkSize]
+	if fresh {
 		for i := range c {
 			c[i] = old
 		}
-		return c
 	}
-	n := *word &^ chunkBit
-	return t.chunks[n*chunkSize : (n+1)*chunkSize]
+	return c
 }
 
-func (f *fib) store(b *trie) error {
-	mem, err := newArena(pad(rootSize*4) + pad(uintptr(len(b.chunks))*4) + pad(uintptr(len(f.routes))*hopSize))
-	if err != nil {
+func (f *fib) fill() (err error) {
+	if f.mem, err = newArena(f.size); err != nil {
 		return err
 	}
-	f.mem, f.root = mem, mem.take(rootSize*4)
-	copy(unsafe.Slice((*uint32)(unsafe.Add(nil, f.root)), rootSize), b.root)
-	if n := len(b.chunks); n > 0 {
-		f.chunks = mem.take(uintptr(n) * 4)
-		copy(unsafe.Slice((*uint32)(unsafe.Add(nil, f.chunks)), n), b.chunks)
+	words := func(n int) (uintptr, []uint32) {
+		p := f.mem.take(uintptr(n) * 4)
+		return p, unsafe.Slice((*uint32)(unsafe.Add(nil, p)), n)
 	}
-	f.hops = mem.take(uintptr(len(f.routes)) * hopSize)
+	var t trie
+	f.root, t.root = words(rootSize)
+	if f.chunked > 0 {
+		f.chunks, t.chunks = words(f.chunked * chunkSize)
+	}
+	for i := 0; i < len(f.routes); i += f.sharing(i) {
+		t.add(f.routes[i].prefix, groupBit|uint32(f.sharing(i)-1)<<hopShift|uint32(i))
+	}
+	f.hops = f.mem.take(uintptr(len(f.routes)) * hopSize)
 	for i := range f.routes {
 		*(*Hop)(unsafe.Add(nil, f.hops+uintptr(i)*hopSize)) = f.routes[i].hop
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"sluice/dataplane/api"
@@ -83,25 +82,23 @@ func digest(members []hashMember, size uint32) uint64 {
 
 func slotBytes(size uint32) uintptr { return pad(uintptr(size) * 2) }
 
-// maglevBytes is the memory of a table.
-func maglevBytes(members int, size uint32) uintptr {
-	return slotBytes(size) + pad(uintptr(members)*4)
+// bytes is the memory of the table.
+func (m *maglev) bytes() uintptr {
+	return slotBytes(m.size) + pad(uintptr(len(m.members))*4)
 }
 
-// newMaglev builds the table of members, of which there is at least one; they are in their order.
-func newMaglev(members []hashMember, size uint32, key *ClusterKey) (*maglev, error) {
-	mem, err := newArena(maglevBytes(len(members), size))
-	if err != nil {
-		return nil, err
+// fill builds the table of its members, of which there is at least one; they are in their order.
+func (m *maglev) fill(key *ClusterKey) (err error) {
+	if m.mem, err = newArena(m.bytes()); err != nil {
+		return err
 	}
-	m := &maglev{mem: mem, size: size, members: slices.Clone(members)}
-	m.first = mem.take(uintptr(size) * 2)
-	ids := unsafe.Slice((*uint32)(unsafe.Add(nil, mem.take(uintptr(len(members))*4))), len(members))
-	for i := range members {
-		ids[i] = members[i].service
+	m.first = m.mem.take(uintptr(m.size) * 2)
+	ids := unsafe.Slice((*uint32)(unsafe.Add(nil, m.mem.take(uintptr(len(m.members))*4))), len(m.members))
+	for i := range m.members {
+		ids[i] = m.members[i].service
 	}
-	fillSlots(unsafe.Slice((*uint16)(unsafe.Add(nil, m.first)), size), members, key)
-	return m, nil
+	fillSlots(unsafe.Slice((*uint16)(unsafe.Add(nil, m.first)), m.size), m.members, key)
+	return nil
 }
 
 // walk is where a member stands in its permutation of the slots: it visits pos, pos+skip, pos+2*skip, ... modulo the size,

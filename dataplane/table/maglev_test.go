@@ -436,8 +436,8 @@ func BenchmarkMaglev(b *testing.B) {
 		size := hashSize(n, 0)
 		b.Run(fmt.Sprintf("build-%d-of-%d", size, n), func(b *testing.B) {
 			for b.Loop() {
-				m, err := newMaglev(members, size, &defaultClusterKey)
-				if err != nil {
+				m := &maglev{size: size, members: members}
+				if err := m.fill(&defaultClusterKey); err != nil {
 					b.Fatal(err)
 				}
 				m.mem.free()

@@ -24,6 +24,8 @@ const adjacencySize = unsafe.Sizeof(Adjacency{})
 
 type neighbors struct {
 	version uint64
+	src     *api.Neighbors
+	size    uintptr // of mem
 	mem     *arena
 	index   hash    // port, address -> index
 	adj     uintptr // array of Adjacency, as long as any index can be: no bound to check
@@ -31,29 +33,30 @@ type neighbors struct {
 
 func neighborKey(port uint16, ip uint32) uint64 { return uint64(ip) | uint64(port)<<32 | present }
 
-// newNeighbors compiles the neighbors and says whether an index of prev lost its neighbor.
-func newNeighbors(src *api.Neighbors, ports []Port, prev *neighbors) (*neighbors, bool, error) {
-	n := &neighbors{version: src.Version}
+// newNeighbors checks the neighbors and counts the memory that they take; fill compiles them.
+func newNeighbors(src *api.Neighbors, ports []Port) (*neighbors, error) {
+	n := &neighbors{version: src.Version, src: src}
 	if len(src.Entries) > MaxNeighbors {
-		return nil, false, fmt.Errorf("%d neighbors: this dataplane carries up to %d", len(src.Entries), MaxNeighbors)
+		return nil, fmt.Errorf("%d neighbors: this dataplane carries up to %d", len(src.Entries), MaxNeighbors)
 	}
 	for i := range src.Entries {
 		if err := checkNeighbor(&src.Entries[i], ports); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	var err error
-	n.mem, err = newArena(pad(slots(len(src.Entries))*slotSize) + pad(MaxNeighbors*adjacencySize))
-	if err != nil {
-		return nil, false, err
+	n.size = pad(slots(len(src.Entries))*slotSize) + pad(MaxNeighbors*adjacencySize)
+	return n, nil
+}
+
+func (n *neighbors) fill(ports []Port, prev *neighbors) (err error) {
+	if n.mem, err = newArena(n.size); err != nil {
+		return err
 	}
-	n.index = newHash(n.mem, len(src.Entries))
+	n.index = newHash(n.mem, len(n.src.Entries))
 	n.adj = n.mem.take(MaxNeighbors * adjacencySize)
-	if err := n.fill(src.Entries, ports, prev); err != nil {
-		n.mem.free()
-		return nil, false, err
-	}
-	return n, n.lost(prev), nil
+	err = n.place(n.src.Entries, ports, prev)
+	n.src = nil
+	return err
 }
 
 func checkNeighbor(e *api.Neighbor, ports []Port) error {
@@ -69,8 +72,8 @@ func checkNeighbor(e *api.Neighbor, ports []Port) error {
 	return nil
 }
 
-// fill gives old neighbors their old indexes and new ones what is free.
-func (n *neighbors) fill(list []api.Neighbor, ports []Port, prev *neighbors) error {
+// place gives old neighbors their old indexes and new ones what is free.
+func (n *neighbors) place(list []api.Neighbor, ports []Port, prev *neighbors) error {
 	place := make([]int, len(list))
 	for i := range list {
 		place[i] = -1

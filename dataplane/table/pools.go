@@ -31,6 +31,9 @@ const (
 
 // pools depend on the configuration and on health, and are rebuilt when either changes.
 type pools struct {
+	size   uintptr    // bytes of mem and of the tables that are new
+	own    uintptr    // bytes of mem
+	draft  *poolDraft // until mem is filled
 	mem    *arena
 	pool   uintptr // array of Pool by Vserver.pool
 	up     uintptr // one byte per service ID
@@ -54,8 +57,9 @@ func checkHealth(h *api.Health, c *config) error {
 	return nil
 }
 
-// newPools compiles who is up. What the pools before have and these need as well is shared.
-func newPools(c *config, h *api.Health, prev *pools) (*pools, error) {
+// newPools works out who is up and counts the memory that it takes, without what the pools before have and these need as well:
+// that is shared. fill compiles it.
+func newPools(c *config, h *api.Health, prev *pools) *pools {
 	if prev == nil {
 		prev = &pools{}
 	}
@@ -66,53 +70,75 @@ func newPools(c *config, h *api.Health, prev *pools) (*pools, error) {
 		}
 	}
 	p := &pools{top: c.top, tables: map[uint64]*maglev{}, sizes: map[uint32]uint32{}}
-	lists := make([][]Member, len(c.src.Vservers))
-	orders := make([][]uint32, len(c.src.Vservers))
-	tables := make([]*maglev, len(c.src.Vservers))
-	size := pad(uintptr(len(lists))*poolSize) + pad(uintptr(len(up)))
-	for i := range lists {
-		v := &c.src.Vservers[i]
+	d := &poolDraft{key: &c.key, up: up, lists: make([]poolList, len(c.src.Vservers))}
+	p.draft = d
+	p.own = pad(uintptr(len(d.lists))*poolSize) + pad(uintptr(len(up)))
+	for i := range d.lists {
+		v, l := &c.src.Vservers[i], &d.lists[i]
 		switch {
 		case hashes(v.Method):
-			var err error
-			if tables[i], err = p.hashed(c, v, up, prev); err != nil {
-				p.free()
-				return nil, err
-			}
+			l.table = p.hashed(c, v, up, prev)
 		case v.Method == api.RoundRobin:
-			orders[i] = schedule(membersUp(v, up))
-			size += pad(uintptr(len(orders[i])) * 4)
+			l.order = schedule(membersUp(v, up))
+			p.own += pad(uintptr(len(l.order)) * 4)
 		default:
-			lists[i] = membersUp(v, up)
-			size += pad(uintptr(len(lists[i])) * memberSize)
+			l.members = membersUp(v, up)
+			p.own += pad(uintptr(len(l.members)) * memberSize)
 		}
 	}
-	mem, err := newArena(size)
-	if err != nil {
-		p.free()
-		return nil, err
+	p.size = p.own
+	for _, m := range d.tables {
+		p.size += m.bytes()
 	}
-	p.mem = mem
-	p.pool = mem.take(uintptr(len(lists)) * poolSize)
-	p.up = mem.take(uintptr(len(up)))
-	for id, is := range up {
+	return p
+}
+
+// poolDraft is pools before there is memory for them.
+type poolDraft struct {
+	key    *ClusterKey
+	up     []bool // by service ID
+	lists  []poolList
+	tables []*maglev // that are new
+}
+
+// poolList is who may be chosen in one pool, in one of three forms.
+type poolList struct {
+	members []Member
+	order   []uint32
+	table   *maglev
+}
+
+func (p *pools) fill() (err error) {
+	d := p.draft
+	p.draft = nil
+	if p.mem, err = newArena(p.own); err != nil {
+		return err
+	}
+	for _, m := range d.tables {
+		if err := m.fill(d.key); err != nil {
+			return err
+		}
+	}
+	p.pool = p.mem.take(uintptr(len(d.lists)) * poolSize)
+	p.up = p.mem.take(uintptr(len(d.up)))
+	for id, is := range d.up {
 		if is {
 			*(*uint8)(unsafe.Add(nil, p.up+uintptr(id))) = 1
 		}
 	}
-	for i := range lists {
-		r := (*Pool)(unsafe.Add(nil, p.pool+uintptr(i)*poolSize))
-		if t := tables[i]; t != nil {
-			r.first, r.N = t.first, t.size
-		} else if n := len(orders[i]); n > 0 {
-			r.first, r.N = mem.take(uintptr(n)*4), uint32(n)
-			copy(unsafe.Slice((*uint32)(unsafe.Add(nil, r.first)), n), orders[i])
-		} else if n := len(lists[i]); n > 0 {
-			r.first, r.N = mem.take(uintptr(n)*memberSize), uint32(n)
-			copy(unsafe.Slice((*Member)(unsafe.Add(nil, r.first)), n), lists[i])
+	for i := range d.lists {
+		r, l := (*Pool)(unsafe.Add(nil, p.pool+uintptr(i)*poolSize)), &d.lists[i]
+		if l.table != nil {
+			r.first, r.N = l.table.first, l.table.size
+		} else if n := len(l.order); n > 0 {
+			r.first, r.N = p.mem.take(uintptr(n)*4), uint32(n)
+			copy(unsafe.Slice((*uint32)(unsafe.Add(nil, r.first)), n), l.order)
+		} else if n := len(l.members); n > 0 {
+			r.first, r.N = p.mem.take(uintptr(n)*memberSize), uint32(n)
+			copy(unsafe.Slice((*Member)(unsafe.Add(nil, r.first)), n), l.members)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // membersUp are the services of a vserver that are up, in the order of binding.
@@ -128,7 +154,7 @@ func membersUp(v *api.Vserver, up []bool) []Member {
 
 // hashed returns the table of a vserver with a hash method: one that these pools or those before have, or a new one; nil if
 // no service is up.
-func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) (*maglev, error) {
+func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) *maglev {
 	size := hashSize(len(v.Bindings), prev.sizes[v.ID])
 	p.sizes[v.ID] = size
 	var list []hashMember
@@ -138,7 +164,7 @@ func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) (*magl
 		}
 	}
 	if len(list) == 0 {
-		return nil, nil
+		return nil
 	}
 	slices.SortFunc(list, compareMembers)
 	is := func(m *maglev) bool { return m != nil && m.size == size && slices.Equal(m.members, list) }
@@ -147,18 +173,16 @@ func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) (*magl
 		d++
 	}
 	if m := p.tables[d]; m != nil {
-		return m, nil
+		return m
 	}
 	m := prev.tables[d]
 	if !is(m) {
-		var err error
-		if m, err = newMaglev(list, size, &c.key); err != nil {
-			return nil, err
-		}
+		m = &maglev{size: size, members: list}
+		p.draft.tables = append(p.draft.tables, m)
 	}
 	m.owners++
 	p.tables[d] = m
-	return m, nil
+	return m
 }
 
 func (p *pools) free() {

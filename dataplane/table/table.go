@@ -8,6 +8,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"unsafe"
 
@@ -44,7 +45,7 @@ type Set struct {
 // Empty returns the set of a dataplane that management has told nothing yet: it forwards nothing.
 func Empty(ports []Port) (*Set, error) {
 	s := &Set{Gen: 1, ports: append([]Port(nil), ports...), health: &api.Health{}}
-	return build(&api.Tables{Config: &api.Config{}, Health: &api.Health{}, FIB: &api.FIB{}, Neighbors: &api.Neighbors{}}, s)
+	return build(&api.Tables{Config: &api.Config{}, Health: &api.Health{}, FIB: &api.FIB{}, Neighbors: &api.Neighbors{}}, s, math.MaxUint64)
 }
 
 // Build returns a set with each part of t that is not nil, and the parts of prev for the rest; prev begins with Empty.
@@ -52,69 +53,115 @@ func Empty(ports []Port) (*Set, error) {
 //
 // This departs from the signature in design.md 2 (Build(t)): tables travel in parts, so a set is only whole with the one
 // before it.
-func Build(t *api.Tables, prev *Set) (*Set, error) {
+func Build(t *api.Tables, prev *Set) (*Set, error) { return BuildWithin(t, prev, math.MaxUint64) }
+
+// BuildWithin is Build where so many bytes of memory are free. Parts that need more together are refused before memory is taken:
+// the kernel would grant it at first and kill the program as it is used.
+func BuildWithin(t *api.Tables, prev *Set, free uint64) (*Set, error) {
 	if t == nil || prev == nil {
 		return nil, errors.New("tables: nothing to build from")
 	}
-	return build(t, prev)
+	return build(t, prev, free)
 }
 
-func build(t *api.Tables, prev *Set) (*Set, error) {
+func build(t *api.Tables, prev *Set, free uint64) (*Set, error) {
 	s := *prev
-	var made []interface{ free() }
-	fail := func(err error) (*Set, error) {
-		for _, p := range made {
-			p.free()
-		}
+	parts, err := s.draft(t, prev)
+	if err != nil {
 		return nil, err
 	}
-	if t.Config != nil {
-		c, err := newConfig(t.Config)
-		if err != nil {
-			return fail(fmt.Errorf("configuration %d: %w", t.Config.Version, err))
-		}
-		s.conf = c
-		made = append(made, c)
+	if err := fits(parts, free); err != nil {
+		release(parts)
+		return nil, err
 	}
-	if t.Health != nil {
-		if err := checkHealth(t.Health, s.conf); err != nil {
-			return fail(fmt.Errorf("health %d: %w", t.Health.Version, err))
+	for _, p := range parts {
+		if err := p.fill(); err != nil {
+			release(parts)
+			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
-		s.health = t.Health
 	}
-	if t.Config != nil || t.Health != nil {
-		p, err := newPools(s.conf, s.health, prev.pools)
-		if err != nil {
-			return fail(err)
-		}
-		s.pools = p
-		made = append(made, p)
+	if s.pools != prev.pools {
 		s.startUp(prev)
 	}
-	changed := false
-	if t.FIB != nil {
-		f, err := newFIB(t.FIB, s.ports)
-		if err != nil {
-			return fail(fmt.Errorf("forwarding table %d: %w", t.FIB.Version, err))
-		}
-		changed = prev.fib == nil || !f.same(prev.fib)
-		s.fib = f
-		made = append(made, f)
-	}
-	if t.Neighbors != nil {
-		n, moved, err := newNeighbors(t.Neighbors, s.ports, prev.neigh)
-		if err != nil {
-			return fail(fmt.Errorf("neighbors %d: %w", t.Neighbors.Version, err))
-		}
-		changed = changed || moved
-		s.neigh = n
-	}
-	if changed {
+	if s.fib != prev.fib && (prev.fib == nil || !s.fib.same(prev.fib)) || s.neigh != prev.neigh && s.neigh.lost(prev.neigh) {
 		if s.Gen++; s.Gen == 0 {
 			s.Gen = 1
 		}
 	}
 	return &s, nil
+}
+
+// part is a part of a set that is checked and counted, but has no memory yet.
+type part struct {
+	name string
+	size uintptr // bytes that it will take
+	fill func() error
+	free func()
+}
+
+func release(parts []part) {
+	for _, p := range parts {
+		p.free()
+	}
+}
+
+// draft puts into s each part of t, checked, and returns those that are to be filled.
+func (s *Set) draft(t *api.Tables, prev *Set) (parts []part, err error) {
+	if t.Config != nil {
+		if s.conf, err = newConfig(t.Config); err != nil {
+			return nil, fmt.Errorf("configuration %d: %w", t.Config.Version, err)
+		}
+		parts = append(parts, part{fmt.Sprint("configuration ", t.Config.Version), s.conf.size, s.conf.fill, s.conf.free})
+	}
+	if t.Health != nil {
+		if err := checkHealth(t.Health, s.conf); err != nil {
+			return nil, fmt.Errorf("health %d: %w", t.Health.Version, err)
+		}
+		s.health = t.Health
+	}
+	if t.FIB != nil {
+		if s.fib, err = newFIB(t.FIB, s.ports); err != nil {
+			return nil, fmt.Errorf("forwarding table %d: %w", t.FIB.Version, err)
+		}
+		parts = append(parts, part{fmt.Sprint("forwarding table ", t.FIB.Version), s.fib.size, s.fib.fill, s.fib.free})
+	}
+	if t.Neighbors != nil {
+		if s.neigh, err = newNeighbors(t.Neighbors, s.ports); err != nil {
+			return nil, fmt.Errorf("neighbors %d: %w", t.Neighbors.Version, err)
+		}
+		n := s.neigh
+		parts = append(parts, part{fmt.Sprint("neighbors ", t.Neighbors.Version), n.size, func() error { return n.fill(s.ports, prev.neigh) }, n.free})
+	}
+	// Last, since from here on tables of the pools before have one owner more.
+	if t.Config != nil || t.Health != nil {
+		s.pools = newPools(s.conf, s.health, prev.pools)
+		parts = append(parts, part{"balancing", s.pools.size, s.pools.fill, s.pools.free})
+	}
+	return parts, nil
+}
+
+// fits refuses parts that need more than what is free.
+func fits(parts []part, free uint64) error {
+	const mib = 1 << 20
+	need, each := uint64(0), ""
+	for _, p := range parts {
+		need += uint64(p.size)
+		each += fmt.Sprintf(", %s: %d", p.name, (p.size+mib-1)/mib)
+	}
+	if need <= free {
+		return nil
+	}
+	return fmt.Errorf("the tables need %d MiB of memory (%s) and %d MiB are free: nothing has changed; give the dataplane more memory, "+
+		"or configure fewer services, vservers or routes", (need+mib-1)/mib, each[2:], free/mib)
+}
+
+// Bytes is the memory of the whole set, also of parts that other sets share.
+func (s *Set) Bytes() uint64 {
+	n := s.conf.size + s.pools.own + s.fib.size + s.neigh.size
+	for _, m := range s.pools.tables {
+		n += m.bytes()
+	}
+	return uint64(n)
 }
 
 // Free returns the memory of the parts that next (nil: nobody) does not share. No worker may still hold s.
