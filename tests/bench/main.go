@@ -20,10 +20,10 @@ func main() {
 	workload := flag.String("profile-workload", "nat4-hit", "the workload to profile: nat4-hit or new-flow")
 	flows := flag.Int("profile-flows", 1_000_000, "the flows that it has: 1, 10000 or 1000000")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: bench l4 [-smoke] [-no-huge] [-rounds N] [-out FOLDER] [-profile FILE]")
+		fmt.Fprintln(os.Stderr, "usage: bench l4|mgmt [-smoke] [-no-huge] [-rounds N] [-out FOLDER] [-profile FILE]")
 		flag.PrintDefaults()
 	}
-	if len(os.Args) < 2 || os.Args[1] != "l4" {
+	if len(os.Args) < 2 || os.Args[1] != "l4" && os.Args[1] != "mgmt" {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -31,15 +31,21 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	o := l4Options{smoke: *smoke, noHuge: *noHuge, rounds: *rounds, out: *out, profile: *profile, profileOf: *workload, profileFlows: *flows}
-	if o.out == "" {
+	if *out == "" {
 		root, err := repository()
 		if err != nil {
 			fail(err)
 		}
-		o.out = filepath.Join(root, "tests", "bench", "out")
+		*out = filepath.Join(root, "tests", "bench", "out")
 	}
-	if err := l4(o); err != nil {
+	var err error
+	switch os.Args[1] {
+	case "l4":
+		err = l4(l4Options{smoke: *smoke, noHuge: *noHuge, rounds: *rounds, out: *out, profile: *profile, profileOf: *workload, profileFlows: *flows})
+	case "mgmt":
+		err = mgmt(mgmtOptions{smoke: *smoke, rounds: *rounds, out: *out})
+	}
+	if err != nil {
 		fail(err)
 	}
 }

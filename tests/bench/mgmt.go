@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+type mgmtOptions struct {
+	smoke  bool
+	rounds int
+	out    string // folder
+}
+
+// commitBar is what is promised of a commit in a configuration of 1,000 vservers with 10 services each, in milliseconds from the line
+// in the shell to its ` Done`, which follows when every worker has the new tables.
+const commitBar = 50
+
+// timing is how long one kind of step took, sample by sample.
+type timing struct {
+	what    string
+	samples []float64 // ms
+}
+
+func (t *timing) add(d time.Duration) { t.samples = append(t.samples, float64(d)/1e6) }
+
+// since adds the time from start to now and returns now.
+func (t *timing) since(start time.Time) time.Time {
+	now := time.Now()
+	t.add(now.Sub(start))
+	return now
+}
+
+func printTimings(w io.Writer, head string, all []*timing) {
+	fmt.Fprintf(w, "%-40s %9s %9s %9s\n", head, "best", "median", "worst")
+	for _, t := range all {
+		if len(t.samples) > 0 {
+			fmt.Fprintf(w, "%-40s %9.2f %9.2f %9.2f\n", t.what, slices.Min(t.samples), median(t.samples), slices.Max(t.samples))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// mgmt measures how long management takes for a change, from the operator's line to the last worker.
+func mgmt(o mgmtOptions) error {
+	if o.rounds <= 0 {
+		o.rounds = 21
+		if o.smoke {
+			o.rounds = 2
+		}
+	}
+	alone, err := waitForOthers()
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
+	var results []row
+	var missed []string
+	sizes := []struct {
+		workload string
+		vservers int
+	}{{"commit-1k", 100}, {"commit-10k", 1000}}
+	if o.smoke {
+		sizes = sizes[:1]
+	}
+	for _, size := range sizes {
+		if !o.smoke {
+			stages, err := measureStages(size.vservers, o.rounds)
+			if err != nil {
+				return err
+			}
+			printTimings(os.Stdout, fmt.Sprintf("%d services, the steps alone, ms", size.vservers*bound), stages)
+		}
+		kinds, err := measureCommits(size.vservers, o.rounds)
+		if err != nil {
+			return err
+		}
+		printTimings(os.Stdout, fmt.Sprintf("%d services, line to Done, ms", size.vservers*bound), kinds)
+		var all []float64
+		for _, k := range kinds {
+			all = append(all, k.samples...)
+			if m := median(k.samples); m > commitBar {
+				missed = append(missed, fmt.Sprintf("%s: `%s` takes %.0f ms, %d are promised", size.workload, k.what, m, commitBar))
+			}
+		}
+		results = append(results, row{Workload: size.workload, Value: round(median(all)), Unit: "ms"})
+	}
+	return mgmtReport(o, results, missed)
+}
+
+func mgmtReport(o mgmtOptions, results []row, missed []string) error {
+	name := "mgmt.json"
+	if o.smoke {
+		name = "mgmt-smoke.json"
+	}
+	file := filepath.Join(o.out, name)
+	if err := save(file, results); err != nil {
+		return err
+	}
+	fmt.Println("written:", file)
+	if o.smoke {
+		fmt.Println("times are not judged in a smoke run")
+		return nil
+	}
+	if len(missed) > 0 {
+		return fmt.Errorf("not as promised: %v", missed)
+	}
+	fmt.Println("every bar is met")
+	return nil
+}
