@@ -266,7 +266,7 @@ func clearConfig(c *schema.Config, level string) {
 			}
 		}
 	}
-	*c = *keep
+	c.Replace(keep)
 }
 
 // label names an object's key in an error as the reference product does: [vserver, v1], [id, 5].

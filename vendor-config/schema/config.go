@@ -2,40 +2,76 @@ package schema
 
 import (
 	"iter"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Config is one version of the configuration: rows by object, in the order in which they were created. A published
-// version never changes; Clone is cheap, and rows are replaced, never written to.
+// version never changes: rows are replaced, never written to, and versions share every table in which they do not differ.
 type Config struct {
 	tables map[*Object]*rows
+	age    uint64              // how often it was cloned; atomic, since several may clone a published version at once
+	claims map[*Object]*claims // see Claimant
 }
 
+// rows is the table of one object. It belongs to the configuration that made it, until that is cloned; then nobody
+// writes to it any more.
 type rows struct {
-	order []string
-	byKey map[string]any // pointer to the object's struct
+	owner *Config
+	age   uint64         // of the owner, as long as it may write
+	list  []any          // pointers to the object's struct in order of creation; nil: a row that was deleted
+	place map[string]int // in list, by key
+	lent  bool           // place is shared with the table that this one was copied from
+}
 
-	claim  func(row any) string // see Claimant
-	claims map[string]string    // key of the row by its claim
-	asked  int                  // how often Claimant looked at every row
+// claims are the answers of Claimant for one object.
+type claims struct {
+	claim func(row any) string
+	rows  map[string]any // by what they claim; nil as long as every row is looked at
+	asked int            // how often that was
 }
 
 // New returns an empty configuration.
 func New() *Config { return &Config{tables: map[*Object]*rows{}} }
 
-// Clone returns a copy that can be changed without the original seeing it.
+// Clone returns a copy that can be changed without the original seeing it. It costs the same for every size.
 func (c *Config) Clone() *Config {
-	n := New()
-	for o, t := range c.tables {
-		m := make(map[string]any, len(t.byKey))
-		for k, v := range t.byKey {
-			m[k] = v
-		}
-		n.tables[o] = &rows{order: slices.Clone(t.order), byKey: m}
+	atomic.AddUint64(&c.age, 1)
+	return &Config{tables: maps.Clone(c.tables)}
+}
+
+// Replace makes c hold what d holds; both can be changed without the other seeing it.
+func (c *Config) Replace(d *Config) { c.tables, c.claims = d.Clone().tables, nil }
+
+// Same tells whether c and d share the rows of o. If not they may still be equal, if so they are.
+func (c *Config) Same(d *Config, o *Object) bool { return c.tables[o] == d.tables[o] }
+
+// writable is the table of o for c alone.
+func (c *Config) writable(o *Object) *rows {
+	age := atomic.LoadUint64(&c.age)
+	t := c.tables[o]
+	switch {
+	case t == nil:
+		t = &rows{place: map[string]int{}}
+	case t.owner == c && t.age == age:
+		return t
+	default: // most changes replace rows, for which the copy goes on with the same places
+		t = &rows{list: slices.Clone(t.list), place: t.place, lent: true}
 	}
-	return n
+	t.owner, t.age = c, age
+	c.tables[o] = t
+	return t
+}
+
+// places is t.place for t alone.
+func (t *rows) places() map[string]int {
+	if t.lent {
+		t.place, t.lent = maps.Clone(t.place), false
+	}
+	return t.place
 }
 
 // keySeparator cannot be typed in a name.
@@ -44,11 +80,14 @@ const keySeparator = "\x00"
 // Key is the row's key in the form that Get, Put and Delete use.
 func (o *Object) Key(row any) string {
 	v := reflect.ValueOf(row).Elem()
-	var k []string
-	for _, f := range o.Keys() {
-		k = append(k, f.Text(v))
+	text := ""
+	for i, f := range o.Keys() {
+		if i > 0 {
+			text += keySeparator
+		}
+		text += f.Text(v)
 	}
-	return strings.Join(k, keySeparator)
+	return text
 }
 
 // Rows are the rows of o in order of creation: pointers that must not be written through.
@@ -57,21 +96,30 @@ func (c *Config) Rows(o *Object) []any {
 	if t == nil {
 		return nil
 	}
-	out := make([]any, len(t.order))
-	for i, k := range t.order {
-		out[i] = t.byKey[k]
+	out := make([]any, 0, len(t.place))
+	for _, row := range t.list {
+		if row != nil {
+			out = append(out, row)
+		}
 	}
 	return out
 }
 
 // Row finds a row by its key values.
 func (c *Config) Row(o *Object, key ...string) (any, bool) {
+	return c.row(o, strings.Join(key, keySeparator))
+}
+
+func (c *Config) row(o *Object, key string) (any, bool) {
 	t := c.tables[o]
 	if t == nil {
 		return nil, false
 	}
-	row, ok := t.byKey[strings.Join(key, keySeparator)]
-	return row, ok
+	i, ok := t.place[key]
+	if !ok {
+		return nil, false
+	}
+	return t.list[i], true
 }
 
 // Put adds a row, or replaces the one with the same key in its place. A single row at its defaults is not kept.
@@ -80,29 +128,26 @@ func (c *Config) Put(o *Object, row any) {
 		c.Delete(o)
 		return
 	}
-	t := c.tables[o]
-	if t == nil {
-		t = &rows{byKey: map[string]any{}}
-		c.tables[o] = t
-	}
+	t := c.writable(o)
 	k := o.Key(row)
-	if _, ok := t.byKey[k]; !ok {
-		t.order = append(t.order, k)
+	if i, there := t.place[k]; there {
+		c.disclaim(o, t.list[i])
+		t.list[i] = row
+	} else {
+		t.places()[k] = len(t.list)
+		t.list = append(t.list, row)
 	}
-	if old := t.byKey[k]; t.claims != nil {
-		t.disclaim(old, k)
-		t.claims[t.claim(row)] = k
+	if l := c.claims[o]; l != nil && l.rows != nil {
+		l.rows[l.claim(row)] = row
 	}
-	t.byKey[k] = row
 }
 
-// disclaim forgets what the row with key k claims.
-func (t *rows) disclaim(row any, k string) {
-	if row == nil || t.claims == nil {
-		return
-	}
-	if was := t.claim(row); t.claims[was] == k {
-		delete(t.claims, was)
+// disclaim forgets what a row claims.
+func (c *Config) disclaim(o *Object, row any) {
+	if l := c.claims[o]; l != nil && l.rows != nil {
+		if was := l.claim(row); l.rows[was] == row {
+			delete(l.rows, was)
+		}
 	}
 }
 
@@ -113,38 +158,62 @@ func (c *Config) Claimant(o *Object, claim func(row any) string, what string) an
 	if t == nil {
 		return nil
 	}
-	if t.asked++; t.claims == nil && t.asked < 3 { // one command asks once or twice: a table does not pay
-		for _, k := range t.order {
-			if row := t.byKey[k]; claim(row) == what {
+	l := c.claims[o]
+	if l == nil {
+		l = &claims{claim: claim}
+		if c.claims == nil {
+			c.claims = map[*Object]*claims{}
+		}
+		c.claims[o] = l
+	}
+	if l.asked++; l.rows == nil && l.asked < 3 { // one command asks once or twice: a table does not pay
+		for _, row := range t.list {
+			if row != nil && claim(row) == what {
 				return row
 			}
 		}
 		return nil
 	}
-	if t.claims == nil {
-		t.claim, t.claims = claim, make(map[string]string, len(t.byKey))
-		for _, k := range t.order {
-			t.claims[claim(t.byKey[k])] = k
+	if l.rows == nil {
+		l.rows = make(map[string]any, len(t.place))
+		for _, row := range t.list {
+			if row != nil {
+				l.rows[claim(row)] = row
+			}
 		}
 	}
-	k, ok := t.claims[what]
-	if !ok {
-		return nil
-	}
-	return t.byKey[k]
+	return l.rows[what]
 }
 
 // Delete removes a row; it tells whether there was one.
 func (c *Config) Delete(o *Object, key ...string) bool {
-	t := c.tables[o]
 	k := strings.Join(key, keySeparator)
-	if t == nil || t.byKey[k] == nil {
+	if _, ok := c.row(o, k); !ok {
 		return false
 	}
-	t.disclaim(t.byKey[k], k)
-	delete(t.byKey, k)
-	t.order = slices.DeleteFunc(t.order, func(x string) bool { return x == k })
+	t := c.writable(o)
+	place := t.places()
+	i := place[k]
+	c.disclaim(o, t.list[i])
+	t.list[i] = nil
+	delete(place, k)
+	if len(t.list) > 2*len(place)+16 {
+		t.close(o)
+	}
 	return true
+}
+
+// close closes the gaps that deleted rows have left.
+func (t *rows) close(o *Object) {
+	n := 0
+	for _, row := range t.list {
+		if row != nil {
+			t.list[n], t.place[o.Key(row)] = row, n
+			n++
+		}
+	}
+	clear(t.list[n:])
+	t.list = t.list[:n]
 }
 
 // Remove removes the row that has the same key as row.
@@ -152,9 +221,15 @@ func (c *Config) Remove(o *Object, row any) { c.Delete(o, o.Key(row)) }
 
 // All are the rows of type T in order of creation; they must not be written to.
 func All[T any](c *Config) []*T {
-	var out []*T
-	for _, r := range c.Rows(Of[T]()) {
-		out = append(out, r.(*T))
+	t := c.tables[Of[T]()]
+	if t == nil {
+		return nil
+	}
+	out := make([]*T, 0, len(t.place))
+	for _, row := range t.list {
+		if row != nil {
+			out = append(out, row.(*T))
+		}
 	}
 	return out
 }
@@ -178,8 +253,8 @@ func (c *Config) Each(o *Object) iter.Seq[any] {
 		if t == nil {
 			return
 		}
-		for _, k := range t.order {
-			if !yield(t.byKey[k]) {
+		for _, row := range t.list {
+			if row != nil && !yield(row) {
 				return
 			}
 		}
@@ -189,7 +264,7 @@ func (c *Config) Each(o *Object) iter.Seq[any] {
 // Len is the number of rows of o.
 func (c *Config) Len(o *Object) int {
 	if t := c.tables[o]; t != nil {
-		return len(t.order)
+		return len(t.place)
 	}
 	return 0
 }
@@ -197,12 +272,15 @@ func (c *Config) Len(o *Object) int {
 // Equal tells whether two configurations have the same rows in the same order.
 func (c *Config) Equal(d *Config) bool {
 	for _, o := range objects {
+		if c.Same(d, o) {
+			continue
+		}
 		if c.Len(o) != d.Len(o) {
 			return false
 		}
 		a, b := c.Rows(o), d.Rows(o)
 		for i := range a {
-			if !reflect.DeepEqual(a[i], b[i]) {
+			if a[i] != b[i] && !reflect.DeepEqual(a[i], b[i]) {
 				return false
 			}
 		}

@@ -48,6 +48,8 @@ type Object struct {
 	Fields []*Field
 	// Unbuilt are known arguments that this version does not build, each with the values that are accepted and dropped.
 	Unbuilt map[string][]string
+
+	keys []*Field // the key fields in order
 }
 
 // Field describes one argument.
@@ -86,8 +88,10 @@ func (o *Object) Has(verb string) bool {
 	return false
 }
 
-// Keys are the key fields in order.
-func (o *Object) Keys() []*Field {
+// Keys are the key fields in order; the list must not be written to.
+func (o *Object) Keys() []*Field { return o.keys }
+
+func (o *Object) findKeys() []*Field {
 	var keys []*Field
 	for n := 1; ; n++ {
 		found := false

@@ -268,6 +268,66 @@ func TestConfigVersionsAreApart(t *testing.T) {
 	}
 }
 
+// TestVersionsAgainstNaiveOnes: a tree of versions that share their tables, each of which must go on holding what a plain copy of
+// it holds, whatever is done to those that it came from and that came from it.
+func TestVersionsAgainstNaiveOnes(t *testing.T) {
+	o := Of[Server]()
+	type version struct {
+		c    *Config
+		want []Server
+	}
+	r := rand.New(rand.NewPCG(7, 1))
+	all := []version{{c: New()}}
+	for step := range 6000 {
+		v := &all[r.IntN(len(all))]
+		name := string(rune('a' + r.IntN(26)))
+		at := slices.IndexFunc(v.want, func(s Server) bool { return s.Name == name })
+		switch k := r.IntN(10); {
+		case k == 0:
+			n := version{v.c.Clone(), slices.Clone(v.want)}
+			if !n.c.Same(v.c, o) {
+				t.Fatal("a clone does not share its tables")
+			}
+			if len(all) < 20 {
+				all = append(all, n)
+			} else {
+				all[r.IntN(len(all))] = n
+			}
+		case k == 1:
+			d := &all[r.IntN(len(all))]
+			d.c.Replace(v.c)
+			d.want = slices.Clone(v.want)
+		case k < 5:
+			if got := v.c.Delete(o, name); got != (at >= 0) {
+				t.Fatalf("step %d: Delete of %s says %t", step, name, got)
+			}
+			if at >= 0 {
+				v.want = slices.Delete(v.want, at, at+1)
+			}
+		default:
+			row := Server{Name: name, Comment: string(rune('A' + r.IntN(26)))}
+			if Put(v.c, &row); at >= 0 {
+				v.want[at] = row
+			} else {
+				v.want = append(v.want, row)
+			}
+		}
+		for i := range all {
+			v := &all[i]
+			var got []Server
+			for _, s := range All[Server](v.c) {
+				got = append(got, *s)
+				if Get[Server](v.c, s.Name) != s {
+					t.Fatalf("step %d, version %d: Get does not find %s", step, i, s.Name)
+				}
+			}
+			if !slices.Equal(got, v.want) || v.c.Len(o) != len(v.want) || len(v.c.Rows(o)) != len(v.want) {
+				t.Fatalf("step %d, version %d holds %v, want %v", step, i, got, v.want)
+			}
+		}
+	}
+}
+
 func TestMonitorsThatAreAlwaysThere(t *testing.T) {
 	c := New()
 	for _, n := range []string{"ping-default", "tcp-default", "ping", "tcp", "http"} {

@@ -57,6 +57,7 @@ func describe(o *Object) string {
 		}
 		o.Fields = append(o.Fields, f)
 	}
+	o.keys = slices.Clip(o.findKeys()) // clipped, since callers append to it
 	return o.fault()
 }
 
