@@ -2,8 +2,6 @@ package compile
 
 import (
 	"encoding/binary"
-	"fmt"
-	"net/netip"
 	"slices"
 
 	"sluice/dataplane/api"
@@ -22,50 +20,53 @@ type Compiled struct {
 	Tables *api.Tables // the version of each part is left at 0: the engine counts them
 	Host   HostPlan
 	Probes []Probe
+
+	// For the next compilation.
+	net      *network
+	ids      IDs
+	services []*madeService
+	vservers []*madeVserver
 }
 
-// Compile works out everything at once. The error names the object at fault.
-func Compile(c *schema.Config, s *State) (*Compiled, error) {
-	x := NewIndex(c)
-	n, err := newNetwork(x, s)
-	if err != nil {
+// Compile works out everything at once. The error names the object at fault. prev is what was made of an earlier
+// version, or nil: what the versions share the origin of is taken from it instead of being made again. The outcome is
+// equal to one without prev, and a list of it that is equal to that of prev is the same memory.
+func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
+	if prev == nil {
+		prev = &Compiled{Index: NewIndex(schema.New()), Tables: &api.Tables{Config: &api.Config{}}}
+	}
+	m := &maker{x: newIndex(c, prev.Index), s: s, prev: prev}
+	if err := m.network(); err != nil {
 		return nil, err
 	}
-	t, err := tables(x, s, n)
-	if err != nil {
+	if err := m.services(); err != nil {
 		return nil, err
 	}
-	return &Compiled{x, t, n.plan(), probes(x, n)}, nil
+	if err := m.vservers(); err != nil {
+		return nil, err
+	}
+	m.out.Index, m.out.ids = m.x, s.IDs
+	m.out.Host = m.out.net.plan()
+	m.config.StartupFactor = StartupRRFactor(c)
+	m.out.Tables = &api.Tables{Config: &m.config, FIB: &api.FIB{Routes: m.out.net.routes}}
+	return &m.out, nil
 }
 
 // Tables compiles the configuration and what has been observed into the dataplane's tables, every part of them. The
 // error names the object at fault.
 func Tables(c *schema.Config, s *State) (*api.Tables, error) {
-	x := NewIndex(c)
-	n, err := newNetwork(x, s)
+	out, err := Compile(c, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	return tables(x, s, n)
-}
-
-func tables(x *Index, s *State, n *network) (*api.Tables, error) {
-	cfg := &api.Config{Addresses: addresses(x), SNIPs: snips(x, s), StartupFactor: StartupRRFactor(x.c)}
-	var err error
-	if cfg.Services, err = services(x, s, n); err != nil {
-		return nil, err
-	}
-	if cfg.Vservers, err = vservers(x, s); err != nil {
-		return nil, err
-	}
-	return &api.Tables{Config: cfg, Health: Health(x, s), FIB: &api.FIB{Routes: n.routes},
-		Neighbors: &api.Neighbors{Entries: s.Neighbors}}, nil
+	out.Tables.Health, out.Tables.Neighbors = Health(out.Index, s), &api.Neighbors{Entries: s.Neighbors}
+	return out.Tables, nil
 }
 
 // Health compiles the part that says which services are up.
 func Health(x *Index, s *State) *api.Health {
 	h := &api.Health{}
-	for row := range x.c.Each(schema.Of[schema.Service]()) {
+	for row := range x.c.Each(serviceRows) {
 		svc := row.(*schema.Service)
 		if id := s.IDs.Services[svc.Name]; id != 0 && x.ServiceUp(s, svc.Name) {
 			h.Up = append(h.Up, id)
@@ -77,8 +78,8 @@ func Health(x *Index, s *State) *api.Health {
 
 func addresses(x *Index) []api.Address {
 	var out []api.Address
+	kinds := map[string]api.AddressKind{"VIP": api.OwnVIP, "SNIP": api.OwnSNIP, "NSIP": api.OwnNSIP}
 	for _, a := range schema.All[schema.NSIP](x.c) {
-		kinds := map[string]api.AddressKind{"VIP": api.OwnVIP, "SNIP": api.OwnSNIP, "NSIP": api.OwnNSIP}
 		if a.Type == "VIP" && !enabled(a.State) {
 			continue // a disabled VIP answers nothing and its vservers are left out too
 		}
@@ -130,68 +131,6 @@ func timeout(serviceType string, configured, http uint32) uint32 {
 	return 120
 }
 
-func services(x *Index, s *State, n *network) ([]api.Service, error) {
-	var out []api.Service
-	for _, svc := range schema.All[schema.Service](x.c) {
-		srv := x.ServerOf(svc)
-		if srv == nil {
-			return nil, schema.Refuse(schema.NoSuchRow, "serverName", svc.Server).Because("service " + svc.Name + " is on it")
-		}
-		for _, m := range x.MonitorsOf(svc.Name) {
-			if _, err := probe(svc, srv, m); err != nil {
-				return nil, err
-			}
-		}
-		t := api.Service{ID: s.IDs.Services[svc.Name], Name: svc.Name, Proto: proto(svc.ServiceType), IP: srv.IPAddress, Port: svc.Port,
-			UseSourceIP: svc.USIP == "YES", UseProxyPort: svc.UseProxyPort == "YES",
-			ServerTimeout: ServerTimeout(svc.ServiceType, svc.SvrTimeout)}
-		if !t.UseSourceIP {
-			for _, ip := range n.sourcesToward(srv.IPAddress) {
-				t.SNIPs = append(t.SNIPs, s.IDs.SNIPs[ip.String()])
-			}
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
-func vservers(x *Index, s *State) ([]api.Vserver, error) {
-	type place struct {
-		ip    netip.Addr
-		port  uint16
-		proto uint8
-	}
-	taken := map[place]string{}
-	var out []api.Vserver
-	for _, v := range schema.All[schema.LBVserver](x.c) {
-		// Address and port 0 make a vserver that only other vservers reach: nothing of it is on the wire.
-		unaddressed := !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified()
-		if unaddressed && (v.Port != 0 || v.ServiceType == "ANY") {
-			return nil, schema.Refuse(schema.NotSupported, "IPAddress", "*").Because("lb vserver " + v.Name + " needs an address; 0.0.0.0 with port 0 makes it one that is not on the wire")
-		}
-		if unaddressed {
-			continue
-		}
-		at := place{v.IPAddress, v.Port, proto(v.ServiceType)}
-		if other, ok := taken[at]; ok {
-			return nil, schema.Refuse(schema.RowExists, v.IPAddress.String(), fmt.Sprint(v.Port)).Because("lb vserver " + other + " has it, which leaves none for " + v.Name)
-		}
-		taken[at] = v.Name
-		if a := x.addrs[v.IPAddress]; a == nil || a.Type == "NSIP" || a.VServer == "DISABLED" {
-			return nil, schema.Refuse(schema.NotPermitted, "vserver", v.Name).Because("ns ip " + v.IPAddress.String() + " does not allow vservers")
-		}
-		if !x.VserverEnabled(v) {
-			continue
-		}
-		t, err := vserver(x, s, v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
 // methods are the balancing methods by the operator's words.
 var methods = map[string]api.Method{
 	"ROUNDROBIN": api.RoundRobin, "LEASTCONNECTION": api.LeastConnection, "LEASTPACKETS": api.LeastPackets,
@@ -224,7 +163,7 @@ func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
 		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v)}
 	for _, b := range x.bound[v.Name] {
-		svc := x.services[b.Service]
+		svc := x.Service(b.Service)
 		if svc == nil {
 			return t, schema.Refuse(schema.NoSuchRow, "serviceName", b.Service).Because("it is bound to lb vserver " + v.Name)
 		}

@@ -15,24 +15,33 @@ func VserverUp(c *schema.Config, s *State, vserver string) bool {
 
 // ServiceEnabled tells whether the service and its server are enabled.
 func (x *Index) ServiceEnabled(service string) bool {
-	svc := x.services[service]
-	if svc == nil || !enabled(svc.State) {
+	svc := x.Service(service)
+	return svc != nil && x.serviceEnabled(svc)
+}
+
+func (x *Index) serviceEnabled(svc *schema.Service) bool {
+	if !enabled(svc.State) {
 		return false
 	}
-	srv := x.servers[svc.Server]
+	srv := x.ServerOf(svc)
 	return srv != nil && enabled(srv.State)
 }
 
 // ServiceUp is the function of that name on an index.
 func (x *Index) ServiceUp(s *State, service string) bool {
-	if !x.ServiceEnabled(service) {
+	svc := x.Service(service)
+	if svc == nil || !x.serviceEnabled(svc) {
 		return false
 	}
-	if !x.hasSNIP && x.services[service].USIP != "YES" {
+	if !x.hasSNIP && svc.USIP != "YES" {
 		return false // no address that packets to the server could come from
 	}
+	monitors := x.monitorsOf(svc)
+	if len(monitors) == 0 {
+		return true
+	}
 	h := s.Services[service]
-	for _, m := range x.MonitorsOf(service) {
+	for _, m := range monitors {
 		// A disabled monitor does not count, so a service with only such monitors is taken for up.
 		if !enabled(m.State) {
 			continue

@@ -10,49 +10,58 @@ import (
 // takes the lowest number that nothing in old has, so that what just left and may still have flows is not mistaken for
 // it. Numbers of objects that are gone stay known for that, and are dropped once there are twice as many as are in use.
 func AssignIDs(c *schema.Config, old IDs) IDs {
-	var vservers, services, snips []string
-	for _, v := range schema.All[schema.LBVserver](c) {
-		vservers = append(vservers, v.Name)
+	return IDs{
+		assign(c, vserverRows, func(row any) string { return row.(*schema.LBVserver).Name }, old.Vservers),
+		assign(c, serviceRows, func(row any) string { return row.(*schema.Service).Name }, old.Services),
+		assign(c, nsIPs, func(row any) string {
+			if a := row.(*schema.NSIP); a.Type == "SNIP" {
+				return a.IPAddress.String()
+			}
+			return ""
+		}, old.SNIPs),
 	}
-	for _, s := range schema.All[schema.Service](c) {
-		services = append(services, s.Name)
-	}
-	for _, a := range schema.All[schema.NSIP](c) {
-		if a.Type == "SNIP" {
-			snips = append(snips, a.IPAddress.String())
-		}
-	}
-	return IDs{assign(vservers, old.Vservers), assign(services, old.Services), assign(snips, old.SNIPs)}
 }
 
 // spareIDs is how many numbers of departed objects are remembered before those are handed out again.
 const spareIDs = 64
 
-func assign(names []string, old map[string]uint32) map[string]uint32 {
+// assign gives numbers to the rows of o by their names; "" is no name. Without news the answer is old itself.
+func assign(c *schema.Config, o *schema.Object, name func(row any) string, old map[string]uint32) map[string]uint32 {
+	var fresh []string
+	n := 0
+	for row := range c.Each(o) {
+		if s := name(row); s != "" {
+			n++
+			if _, ok := old[s]; !ok {
+				fresh = append(fresh, s)
+			}
+		}
+	}
+	tooMany := len(old) > 2*n+spareIDs
+	if old != nil && len(fresh) == 0 && !tooMany {
+		return old
+	}
 	out := maps.Clone(old)
 	if out == nil {
 		out = map[string]uint32{}
 	}
-	live := make(map[string]bool, len(names))
-	for _, n := range names {
-		live[n] = true
-	}
-	if len(out) > 2*len(names)+spareIDs {
-		maps.DeleteFunc(out, func(n string, _ uint32) bool { return !live[n] })
+	if tooMany {
+		live := make(map[string]bool, n)
+		for row := range c.Each(o) {
+			live[name(row)] = true
+		}
+		maps.DeleteFunc(out, func(s string, _ uint32) bool { return !live[s] })
 	}
 	taken := make(map[uint32]bool, len(out))
 	for _, id := range out {
 		taken[id] = true
 	}
 	next := uint32(1)
-	for _, n := range names {
-		if _, ok := out[n]; ok {
-			continue
-		}
+	for _, s := range fresh {
 		for taken[next] {
 			next++
 		}
-		out[n], taken[next] = next, true
+		out[s], taken[next] = next, true
 	}
 	return out
 }

@@ -2,17 +2,28 @@ package compile
 
 import (
 	"net/netip"
+	"slices"
 
 	"sluice/vendor-config/schema"
+)
+
+// The objects that compilation reads row by row.
+var (
+	nsIPs           = schema.Of[schema.NSIP]()
+	servers         = schema.Of[schema.Server]()
+	serviceRows     = schema.Of[schema.Service]()
+	vserverRows     = schema.Of[schema.LBVserver]()
+	bindings        = schema.Of[schema.LBVserverService]()
+	monitorRows     = schema.Of[schema.LBMonitor]()
+	monitorBindings = schema.Of[schema.ServiceMonitor]()
 )
 
 // Index is a configuration prepared for look-ups, so that a question about one service does not walk every row. It is
 // valid as long as the configuration is the same version.
 type Index struct {
 	c        *schema.Config
-	servers  map[string]*schema.Server
-	services map[string]*schema.Service
 	monitors map[string]*schema.LBMonitor
+	usual    map[string][]*schema.LBMonitor        // what watches a service to which none is bound, by its type
 	watch    map[string][]*schema.LBMonitor        // by service, enabled or not
 	bound    map[string][]*schema.LBVserverService // by vserver
 	users    map[string][]string                   // vservers by service
@@ -21,46 +32,91 @@ type Index struct {
 }
 
 // NewIndex prepares c.
-func NewIndex(c *schema.Config) *Index {
-	x := &Index{c: c,
-		servers:  map[string]*schema.Server{},
-		services: map[string]*schema.Service{},
-		monitors: map[string]*schema.LBMonitor{},
-		watch:    map[string][]*schema.LBMonitor{},
-		bound:    map[string][]*schema.LBVserverService{},
-		users:    map[string][]string{},
-		addrs:    map[netip.Addr]*schema.NSIP{},
-	}
-	for _, m := range schema.BuiltinMonitors() {
-		x.monitors[m.Name] = m
-	}
-	for _, m := range schema.All[schema.LBMonitor](c) {
-		x.monitors[m.Name] = m
-	}
-	for _, s := range schema.All[schema.Server](c) {
-		x.servers[s.Name] = s
-	}
-	for _, s := range schema.All[schema.Service](c) {
-		x.services[s.Name] = s
-	}
-	for _, b := range schema.All[schema.ServiceMonitor](c) {
-		if m := x.monitors[b.Monitor]; m != nil {
-			x.watch[b.Service] = append(x.watch[b.Service], m)
+func NewIndex(c *schema.Config) *Index { return newIndex(c, nil) }
+
+// newIndex prepares c with what an earlier index, if any, has of the tables that c shares with its configuration.
+func newIndex(c *schema.Config, prev *Index) *Index {
+	x := &Index{c: c}
+	same := func(objects ...*schema.Object) bool {
+		for _, o := range objects {
+			if prev == nil || !prev.c.Same(c, o) {
+				return false
+			}
 		}
+		return true
 	}
-	for _, b := range schema.All[schema.LBVserverService](c) {
-		x.bound[b.Vserver] = append(x.bound[b.Vserver], b)
-		x.users[b.Service] = append(x.users[b.Service], b.Vserver)
+	if same(monitorRows) {
+		x.monitors, x.usual = prev.monitors, prev.usual
+	} else {
+		x.indexMonitors()
 	}
-	for _, a := range schema.All[schema.NSIP](c) {
-		x.addrs[a.IPAddress] = a
-		x.hasSNIP = x.hasSNIP || a.Type == "SNIP"
+	if same(monitorRows, monitorBindings) {
+		x.watch = prev.watch
+	} else {
+		x.indexWatches()
+	}
+	if same(bindings) {
+		x.bound, x.users = prev.bound, prev.users
+	} else {
+		x.indexBindings()
+	}
+	if same(nsIPs) {
+		x.addrs, x.hasSNIP = prev.addrs, prev.hasSNIP
+	} else {
+		x.indexAddresses()
 	}
 	return x
 }
 
+func (x *Index) indexMonitors() {
+	x.monitors = map[string]*schema.LBMonitor{}
+	for _, m := range schema.BuiltinMonitors() {
+		x.monitors[m.Name] = m
+	}
+	for _, m := range schema.All[schema.LBMonitor](x.c) {
+		x.monitors[m.Name] = m
+	}
+	x.usual = map[string][]*schema.LBMonitor{}
+	for _, t := range append(serviceRows.Field("serviceType").Enum, "ANY") {
+		x.usual[t] = []*schema.LBMonitor{x.monitors[schema.DefaultMonitor(t)]}
+	}
+}
+
+func (x *Index) indexWatches() {
+	x.watch = map[string][]*schema.LBMonitor{}
+	for _, b := range schema.All[schema.ServiceMonitor](x.c) {
+		if m := x.monitors[b.Monitor]; m != nil {
+			x.watch[b.Service] = append(x.watch[b.Service], m)
+		}
+	}
+}
+
+func (x *Index) indexBindings() {
+	n := x.c.Len(vserverRows)
+	x.bound, x.users = make(map[string][]*schema.LBVserverService, n), make(map[string][]string, x.c.Len(serviceRows))
+	for row := range x.c.Each(bindings) {
+		b := row.(*schema.LBVserverService)
+		x.bound[b.Vserver] = append(x.bound[b.Vserver], b)
+		x.users[b.Service] = append(x.users[b.Service], b.Vserver)
+	}
+}
+
+func (x *Index) indexAddresses() {
+	x.addrs = make(map[netip.Addr]*schema.NSIP, x.c.Len(nsIPs))
+	for row := range x.c.Each(nsIPs) {
+		a := row.(*schema.NSIP)
+		x.addrs[a.IPAddress] = a
+		x.hasSNIP = x.hasSNIP || a.Type == "SNIP"
+	}
+}
+
 // Service finds a service, or nil.
-func (x *Index) Service(name string) *schema.Service { return x.services[name] }
+func (x *Index) Service(name string) *schema.Service {
+	if row, ok := x.c.Row(serviceRows, name); ok {
+		return row.(*schema.Service)
+	}
+	return nil
+}
 
 // Bindings are the services bound to a vserver, in the order in which they were bound.
 func (x *Index) Bindings(vserver string) []*schema.LBVserverService { return x.bound[vserver] }
@@ -69,6 +125,99 @@ func (x *Index) Bindings(vserver string) []*schema.LBVserverService { return x.b
 func (x *Index) VserversOf(service string) []string { return x.users[service] }
 
 // ServerOf finds the server of a service, or nil.
-func (x *Index) ServerOf(svc *schema.Service) *schema.Server { return x.servers[svc.Server] }
+func (x *Index) ServerOf(svc *schema.Service) *schema.Server {
+	if row, ok := x.c.Row(servers, svc.Server); ok {
+		return row.(*schema.Server)
+	}
+	return nil
+}
 
 func enabled(state string) bool { return state != "DISABLED" }
+
+// alike tells whether c and d share every table but those named.
+func alike(c, d *schema.Config, but ...*schema.Object) bool {
+next:
+	for _, o := range schema.Objects() {
+		for _, b := range but {
+			if o == b {
+				continue next
+			}
+		}
+		if !c.Same(d, o) {
+			return false
+		}
+	}
+	return true
+}
+
+// Difference is what two versions say differently about the state of services and vservers.
+type Difference struct {
+	All      bool     // perhaps about every service; then the rest is empty
+	Services []string // those whose rows, or the rows of whose servers, are other ones, or new
+	Gone     bool     // there may be services or vservers that are no more
+	Vservers bool     // perhaps about every vserver
+}
+
+// Since tells what is different from an earlier version.
+func (x *Index) Since(prev *Index) (d Difference) {
+	d.Vservers = !alike(x.c, prev.c, serviceRows, servers)
+	_, d.Gone = since(x.c, prev.c, vserverRows)
+	d.All = x.hasSNIP != prev.hasSNIP || !alike(x.c, prev.c, serviceRows, servers, vserverRows, bindings, nsIPs)
+	changed, gone := since(x.c, prev.c, serviceRows)
+	d.Gone = d.Gone || gone
+	if d.All {
+		return d
+	}
+	for _, row := range changed {
+		d.Services = append(d.Services, row.(*schema.Service).Name)
+	}
+	if moved, _ := since(x.c, prev.c, servers); len(moved) > 0 {
+		on := map[string]bool{}
+		for _, row := range moved {
+			on[row.(*schema.Server).Name] = true
+		}
+		for row := range x.c.Each(serviceRows) {
+			if svc := row.(*schema.Service); on[svc.Server] && !slices.Contains(changed, row) {
+				d.Services = append(d.Services, svc.Name)
+			}
+		}
+	}
+	return d
+}
+
+// since are the rows of o that are not in an earlier version, and whether some that are in it are no more.
+func since(c, prev *schema.Config, o *schema.Object) (changed []any, gone bool) {
+	if c.Same(prev, o) {
+		return nil, false
+	}
+	old := alongside[any]{list: prev.Rows(o)}
+	found := 0
+	for row := range c.Each(o) {
+		was, ok := old.find(func(w any) bool { return w == row || o.Key(w) == o.Key(row) })
+		if ok {
+			found++
+		}
+		if was != row {
+			changed = append(changed, row)
+		}
+	}
+	return changed, found < len(old.list)
+}
+
+// alongside walks a list in step with a later version of it, in which elements were replaced, taken away and added at
+// the end.
+type alongside[E any] struct {
+	list []E
+	at   int
+}
+
+// find goes on to the element for which is holds; without one it is at the end.
+func (a *alongside[E]) find(is func(E) bool) (found E, ok bool) {
+	for a.at < len(a.list) {
+		e := a.list[a.at]
+		if a.at++; is(e) {
+			return e, true
+		}
+	}
+	return found, false
+}

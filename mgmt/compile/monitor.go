@@ -13,48 +13,84 @@ import (
 // MonitorsOf are the monitors that watch the service now: those bound to it, or its protocol's default, or none when
 // its healthMonitor is NO.
 func (x *Index) MonitorsOf(service string) []*schema.LBMonitor {
-	svc := x.services[service]
-	if svc == nil || svc.HealthMonitor == "NO" {
+	svc := x.Service(service)
+	if svc == nil {
 		return nil
 	}
-	if bound := x.watch[service]; len(bound) > 0 {
+	return x.monitorsOf(svc)
+}
+
+func (x *Index) monitorsOf(svc *schema.Service) []*schema.LBMonitor {
+	if svc.HealthMonitor == "NO" {
+		return nil
+	}
+	if bound := x.watch[svc.Name]; len(bound) > 0 {
 		return bound
 	}
 	// A service that takes every port has none that TCP could be tried on.
 	if svc.Port == 0 {
-		return []*schema.LBMonitor{x.monitors[schema.DefaultMonitor("ANY")]}
+		return x.usual["ANY"]
 	}
-	return []*schema.LBMonitor{x.monitors[schema.DefaultMonitor(svc.ServiceType)]}
+	return x.usual[svc.ServiceType]
+}
+
+// Aim is what a monitor watches: with another one, what it has said of a service is void.
+type Aim struct {
+	Type   string
+	Target netip.AddrPort
+}
+
+// Aim tells what a monitor watches for a service, and whether it does so now.
+func (x *Index) Aim(service, monitor string) (a Aim, runs bool) {
+	svc := x.Service(service)
+	if svc == nil || !x.serviceEnabled(svc) {
+		return a, false
+	}
+	for _, m := range x.monitorsOf(svc) {
+		if m.Name != monitor || !enabled(m.State) {
+			continue
+		}
+		if p, err := probe(svc, x.ServerOf(svc), m); err == nil {
+			return Aim{p.Type, p.Target}, true
+		}
+	}
+	return a, false
 }
 
 // Probes are the monitors that must run now, in the order of services and of the monitors bound to each.
 func Probes(c *schema.Config, s *State) []Probe {
 	x := NewIndex(c)
-	return probes(x, layout(x, s))
-}
-
-func probes(x *Index, n *network) []Probe {
+	n := layout(x, s)
 	var out []Probe
-	for row := range x.c.Each(schema.Of[schema.Service]()) {
-		svc := row.(*schema.Service)
-		if !x.ServiceEnabled(svc.Name) {
-			continue
+	for _, svc := range schema.All[schema.Service](c) {
+		srv := x.ServerOf(svc)
+		if srv == nil {
+			continue // Tables has refused this configuration
 		}
-		for _, m := range x.MonitorsOf(svc.Name) {
-			if !enabled(m.State) {
-				continue
-			}
-			p, err := probe(svc, x.ServerOf(svc), m)
-			if err != nil {
-				continue // Tables has refused this configuration
-			}
-			if src := n.sourcesToward(p.Target.Addr()); len(src) > 0 {
-				p.Source = src[0]
-			}
-			out = append(out, p)
+		if all, err := probes(x, n, svc, srv); err == nil {
+			out = append(out, all...)
 		}
 	}
 	return out
+}
+
+// probes are the monitors that must run now for one service. The error is about any that is bound to it.
+func probes(x *Index, n *network, svc *schema.Service, srv *schema.Server) ([]Probe, error) {
+	var out []Probe
+	for _, m := range x.monitorsOf(svc) {
+		p, err := probe(svc, srv, m)
+		if err != nil {
+			return nil, err
+		}
+		if !enabled(m.State) || !enabled(svc.State) || !enabled(srv.State) {
+			continue
+		}
+		if src := n.sourcesToward(p.Target.Addr()); len(src) > 0 {
+			p.Source = src[0]
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 func probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonitor) (Probe, error) {

@@ -16,6 +16,7 @@ const noPort = -1
 // network is where addresses live and which way packets leave.
 type network struct {
 	ports     []Port
+	elsewhere []netip.Prefix // see State
 	addrs     []owned
 	connected []subnet
 	routes    []api.Route
@@ -45,7 +46,7 @@ func layout(x *Index, s *State) *network {
 // newNetwork places the addresses on the ports and works out the forwarding table. The error names the first object
 // at fault; what could be worked out is returned all the same.
 func newNetwork(x *Index, s *State) (*network, error) {
-	n := &network{ports: s.Ports}
+	n := &network{ports: s.Ports, elsewhere: s.Elsewhere}
 	first := n.place(x, s)
 	if err := n.connect(); first == nil {
 		first = err

@@ -12,15 +12,19 @@ import (
 	"sluice/dataplane/api"
 )
 
-// State is what has been observed, as one immutable version. It is changed through Engine.Observe only.
+// State is what has been observed, as one immutable version. It is changed through Engine.Observe only, on a clone, which
+// shares what is not changed.
 type State struct {
 	IDs       IDs
 	Ports     []Port                   // by index, as in the dataplane's settings
-	Services  map[string]ServiceHealth // by service name
-	Vservers  map[string]Since         // by vserver name
+	Services  map[string]ServiceHealth // by service name; written by SetService only
+	Vservers  map[string]Since         // by vserver name; written by SetVserver only
 	Neighbors []api.Neighbor
 
 	touched map[string]bool // services that Record has written to since Clone
+
+	// Since Clone the maps have become this state's own; until then they are those of the state that it came from.
+	ownServices, ownVservers bool
 
 	// Elsewhere are the addresses, with the lengths of their subnets, of kernel devices that are no twins, e.g. of a
 	// management port that DPDK does not drive. An NSIP among them stays where it is, and their subnets are theirs.
@@ -72,10 +76,7 @@ func (s *State) Record(service, monitor string, r MonitorResult) {
 	}
 	m[monitor] = r
 	h.Monitors = m
-	if s.Services == nil {
-		s.Services = map[string]ServiceHealth{}
-	}
-	s.Services[service] = h
+	s.SetService(service, h)
 	if s.touched == nil {
 		s.touched = map[string]bool{}
 	}
@@ -88,24 +89,50 @@ func (s *State) Touched() iter.Seq[string] { return maps.Keys(s.touched) }
 // Clone returns a copy that can be changed without the original seeing it.
 func (s *State) Clone() *State {
 	n := *s
-	n.IDs = s.IDs.clone()
 	n.Ports = slices.Clone(s.Ports)
 	n.Neighbors = slices.Clone(s.Neighbors)
-	n.Services = maps.Clone(s.Services)
-	n.Vservers = maps.Clone(s.Vservers)
+	n.ownServices, n.ownVservers = false, false
 	n.Elsewhere = slices.Clone(s.Elsewhere)
 	n.touched = nil
 	return &n
 }
 
-// IDs are the numbers by which the dataplane knows vservers, services and SNIPs. They never change while the object
-// lives, so that flows, counters and hashes survive a change of order.
-type IDs struct {
-	Vservers, Services, SNIPs map[string]uint32 // by name or address
+// SetService changes what is known of a service.
+func (s *State) SetService(name string, h ServiceHealth) { s.services()[name] = h }
+
+// SetVserver changes what is known of a vserver.
+func (s *State) SetVserver(name string, v Since) { s.vservers()[name] = v }
+
+// Forget drops what is known of services and vservers that are gone.
+func (s *State) Forget(service, vserver func(name string) (gone bool)) {
+	maps.DeleteFunc(s.services(), func(name string, _ ServiceHealth) bool { return service(name) })
+	maps.DeleteFunc(s.vservers(), func(name string, _ Since) bool { return vserver(name) })
 }
 
-func (i IDs) clone() IDs {
-	return IDs{maps.Clone(i.Vservers), maps.Clone(i.Services), maps.Clone(i.SNIPs)}
+func (s *State) services() map[string]ServiceHealth {
+	if !s.ownServices {
+		s.Services, s.ownServices = maps.Clone(s.Services), true
+	}
+	if s.Services == nil {
+		s.Services = map[string]ServiceHealth{}
+	}
+	return s.Services
+}
+
+func (s *State) vservers() map[string]Since {
+	if !s.ownVservers {
+		s.Vservers, s.ownVservers = maps.Clone(s.Vservers), true
+	}
+	if s.Vservers == nil {
+		s.Vservers = map[string]Since{}
+	}
+	return s.Vservers
+}
+
+// IDs are the numbers by which the dataplane knows vservers, services and SNIPs. They never change while the object
+// lives, so that flows, counters and hashes survive a change of order. The maps are never written to.
+type IDs struct {
+	Vservers, Services, SNIPs map[string]uint32 // by name or address
 }
 
 // HostPlan is what the kernel's side of the ports must look like.

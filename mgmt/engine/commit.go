@@ -19,7 +19,8 @@ const (
 )
 
 // Commit changes the configuration: all or nothing. change works on a copy; if it or any later step fails nothing has
-// changed and the error says which object is at fault. change must not call the engine.
+// changed and the error says which object is at fault. change must not call the engine, and leaves a configuration that
+// is right in itself, as operations do, which check what they touch. What cannot be compiled is refused in any case.
 func (e *Engine) Commit(who Author, change func(*schema.Config) error) (Result, error) {
 	e.commits.Lock()
 	defer e.commits.Unlock()
@@ -61,21 +62,26 @@ const (
 // Check tells why a configuration could not be committed, without changing anything: the check of the whole, then
 // compilation on this appliance's ports.
 func (e *Engine) Check(c *schema.Config) error {
-	_, s := e.now()
-	_, _, err := e.compile(c, s)
+	if err := e.check(c); err != nil {
+		return err
+	}
+	v, s := e.now()
+	_, _, err := e.compile(c, v, s)
 	return err
 }
 
-// compile checks and compiles c. The state that it returns has the numbers of c's objects.
-func (e *Engine) compile(c *schema.Config, now *compile.State) (*compile.Compiled, compile.IDs, error) {
-	if e.opt.Check != nil {
-		if err := e.opt.Check(c); err != nil {
-			return nil, compile.IDs{}, err
-		}
+func (e *Engine) check(c *schema.Config) error {
+	if e.opt.Check == nil {
+		return nil
 	}
+	return e.opt.Check(c)
+}
+
+// compile compiles c on what was made of the version before. The numbers that it returns are those of c's objects.
+func (e *Engine) compile(c *schema.Config, prev *version, now *compile.State) (*compile.Compiled, compile.IDs, error) {
 	s := *now // its maps are only read
 	s.IDs = compile.AssignIDs(c, s.IDs)
-	out, err := compile.Compile(c, &s)
+	out, err := compile.Compile(c, &s, prev.compiled)
 	return out, s.IDs, err
 }
 
@@ -85,18 +91,18 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if err := change(c); err != nil {
 		return Result{}, err
 	}
-	out, ids, err := e.compile(c, now)
+	if why == boot {
+		if err := e.check(c); err != nil {
+			return Result{}, err
+		}
+	}
+	out, ids, err := e.compile(c, prev, now)
 	if err != nil {
 		return Result{}, err
 	}
-	next := &version{number: prev.number + 1, config: c, index: out.Index, at: e.opt.Now(), by: who.User,
-		probes: make(map[watch]aim, len(out.Probes))}
+	next := &version{number: prev.number + 1, config: c, compiled: out, index: out.Index, at: e.opt.Now(), by: who.User}
 	if why == again {
 		next.number, next.at, next.by = prev.number, prev.at, prev.by
-	}
-	for i := range out.Probes {
-		p := &out.Probes[i]
-		next.probes[watch{p.Service, p.Monitor}] = aim{p.Type, p.Target}
 	}
 	r := Result{Version: next.number}
 	undo, err := e.applyHost(out.Host)
@@ -106,7 +112,7 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
-	warning, err := e.applyTables(prev, next, ids, out.Tables)
+	warning, err := e.applyTables(prev, next, ids)
 	if err != nil {
 		undo()
 		return Result{}, err
@@ -114,7 +120,9 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if warning != "" && why == command {
 		r.Warnings = append(r.Warnings, warning)
 	}
-	e.opt.Prober.Set(out.Probes)
+	if prev.compiled == nil || !identical(prev.compiled.Probes, out.Probes) {
+		e.opt.Prober.Set(out.Probes)
+	}
 	return r, nil
 }
 
@@ -154,15 +162,14 @@ func (e *Engine) tidy() error {
 
 // applyTables gives the dataplane what is new and publishes the version, in one step as seen by every other sender.
 // The error is the dataplane's refusal; then nothing is published.
-func (e *Engine) applyTables(prev, next *version, ids compile.IDs, t *api.Tables) (warning string, err error) {
+func (e *Engine) applyTables(prev, next *version, ids compile.IDs) (warning string, err error) {
 	e.wire.Lock()
 	defer e.wire.Unlock()
 
 	// Monitors may have spoken since compilation, so health is worked out on what is known by now.
 	_, now := e.now()
 	s, turns := e.arrange(prev, next, ids, now)
-	t.Health = compile.Health(next.index, s)
-	t.Neighbors = &api.Neighbors{Entries: now.Neighbors} // no command changes them, but they may have been refused before
+	t := parts(next, s) // neighbors as well, which no command changes: they may have been refused before
 	switch err := e.send(t); {
 	case err == nil && e.link.Load() == nil:
 		warning = warnNotConnected
@@ -187,8 +194,9 @@ func (e *Engine) applyTables(prev, next *version, ids compile.IDs, t *api.Tables
 func (e *Engine) arrange(prev, next *version, ids compile.IDs, now *compile.State) (*compile.State, []turn) {
 	s := now.Clone()
 	s.IDs = ids
-	carry(prev, next, s)
-	return s, settle(next, s, e.opt.Now())
+	d := next.index.Since(prev.index)
+	carry(prev, next, s, d)
+	return s, settle(next, s, d, e.opt.Now())
 }
 
 // send applies the parts of t that differ from what the dataplane has. Without a connection it does nothing. The
@@ -199,11 +207,11 @@ func (e *Engine) send(t *api.Tables) error {
 		return nil
 	}
 	var diff api.Tables
-	if t.Config != nil && !sameBut(t.Config, w.sent.Config, func(c *api.Config) *uint64 { return &c.Version }) {
+	if t.Config != nil && !sameConfig(t.Config, w.sent.Config) {
 		diff.Config = t.Config
 		diff.Config.Version = l.versions.config + 1
 	}
-	if t.FIB != nil && !sameBut(t.FIB, w.sent.FIB, func(f *api.FIB) *uint64 { return &f.Version }) {
+	if t.FIB != nil && (w.sent.FIB == nil || !slices.Equal(t.FIB.Routes, w.sent.FIB.Routes)) {
 		diff.FIB = t.FIB
 		diff.FIB.Version = l.versions.fib + 1
 	}
@@ -234,14 +242,28 @@ func (e *Engine) send(t *api.Tables) error {
 	return nil
 }
 
-// sameBut compares two parts without their versions.
-func sameBut[T any](a, b *T, version func(*T) *uint64) bool {
+// sameConfig compares two parts without their versions. A list that compilation has found equal to the one before is the
+// same memory, so that ten thousand services need not be looked at.
+func sameConfig(a, b *api.Config) bool {
 	if b == nil {
 		return false
 	}
-	x := *a
-	*version(&x) = *version(b)
-	return reflect.DeepEqual(&x, b)
+	v, w := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for i := range v.NumField() {
+		f, g := v.Field(i), w.Field(i)
+		switch {
+		case v.Type().Field(i).Name == "Version":
+		case f.Kind() == reflect.Slice && (f.Len() != g.Len() || f.Pointer() != g.Pointer()),
+			f.Kind() != reflect.Slice && !f.Equal(g):
+			return false
+		}
+	}
+	return true
+}
+
+// identical tells whether two lists are the same memory.
+func identical[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 func isRefusal(err error) bool {

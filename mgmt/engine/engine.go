@@ -55,7 +55,7 @@ type Options struct {
 	Dial   func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
 	Log    *slog.Logger                                 // audit and faults
 
-	Check    func(*schema.Config) error // of a configuration as a whole; nil accepts all
+	Check    func(*schema.Config) error // of a whole configuration that no operations have made; nil accepts all
 	Note     func(*schema.Config)       // told of every configuration that a command has put in force; must not wait
 	Now      func() time.Time           // time.Now when nil
 	Patience time.Duration              // with the dataplane and the kernel, per call; 5 s when 0
@@ -103,21 +103,12 @@ type Engine struct {
 
 // version is one published configuration.
 type version struct {
-	number uint64
-	config *schema.Config
-	index  *compile.Index
-	probes map[watch]aim
-	at     time.Time
-	by     string
-}
-
-// watch names a probe.
-type watch struct{ service, monitor string }
-
-// aim is what a probe is about: with another one, what the monitor has said is void.
-type aim struct {
-	kind   string
-	target netip.AddrPort
+	number   uint64
+	config   *schema.Config
+	compiled *compile.Compiled
+	index    *compile.Index // of compiled
+	at       time.Time
+	by       string
 }
 
 // New returns an engine with an empty configuration. Run must be called for it to talk to the dataplane.
@@ -136,7 +127,7 @@ func New(opt Options) *Engine {
 	}
 	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
 	c := schema.New()
-	e.cur = &version{config: c, index: compile.NewIndex(c), at: opt.Now()}
+	e.cur = &version{config: c, index: compile.NewIndex(c), at: opt.Now()} // no earlier version to compile from
 	e.state = &compile.State{Ports: opt.Ports, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
 	return e
 }

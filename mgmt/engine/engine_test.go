@@ -118,7 +118,6 @@ func TestFailedStepsChangeNothing(t *testing.T) {
 			}))
 			return nil
 		}, "192.0.2.1"},
-		{"the check", func() { b.opt.Check = func(*schema.Config) error { return errors.New("check says no") } }, grow, "check says no"},
 		{"the kernel", func() { b.kernel.fail = errors.New("ns ip 10.9.0.5: no room") }, grow, "ns ip 10.9.0.5: no room"},
 		{"the dataplane", func() {
 			b.plane.set(func() {
@@ -128,7 +127,7 @@ func TestFailedStepsChangeNothing(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			b.commits.Lock() // Check is read under it
+			b.commits.Lock() // the kernel is called under it
 			row.prepare()
 			b.commits.Unlock()
 			_, err := b.Commit(Author{}, row.change)
@@ -136,7 +135,7 @@ func TestFailedStepsChangeNothing(t *testing.T) {
 				t.Errorf("error %v, want %q in it", err, row.want)
 			}
 			b.commits.Lock()
-			b.opt.Check, b.kernel.fail = nil, nil
+			b.kernel.fail = nil
 			b.commits.Unlock()
 			b.plane.set(func() { b.plane.refuse = nil })
 			if b.Config() != config || b.State().IDs.Services["s3"] != 0 {

@@ -154,7 +154,7 @@ func (e *Engine) attach(l *link, st *api.Stats) error {
 	if err := e.tidy(); err != nil {
 		e.opt.Log.Error("the addresses and routes of the kernel cannot be set up; trying again every second", "error", err)
 	}
-	t, err := compile.Tables(v.config, s)
+	t, err := e.whole(v, s)
 	if err != nil {
 		return fmt.Errorf("the configuration in force does not compile any more: %w", err)
 	}
@@ -173,6 +173,28 @@ func (e *Engine) attach(l *link, st *api.Stats) error {
 	}
 	poke(e.health)
 	return nil
+}
+
+// whole is every part for a dataplane of which it is not known what it has. The objects may have other numbers by now
+// than when the version was compiled. The caller holds commits.
+func (e *Engine) whole(v *version, s *compile.State) (*api.Tables, error) {
+	out, err := compile.Compile(v.config, s, v.compiled)
+	if err != nil {
+		return nil, err
+	}
+	next := *v
+	next.compiled, next.index = out, out.Index
+	e.mu.Lock()
+	e.cur = &next
+	e.mu.Unlock()
+	return parts(&next, s), nil
+}
+
+// parts are the tables of a version in a state. They are copies, since send numbers them, and what was compiled stays as
+// it is.
+func parts(v *version, s *compile.State) *api.Tables {
+	config, fib := *v.compiled.Tables.Config, *v.compiled.Tables.FIB
+	return &api.Tables{Config: &config, FIB: &fib, Health: health(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
 }
 
 func (e *Engine) detach(l *link) {
@@ -233,7 +255,7 @@ func (e *Engine) push() {
 	e.wire.Lock()
 	defer e.wire.Unlock()
 	v, s := e.now()
-	t := &api.Tables{Health: compile.Health(v.index, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
+	t := &api.Tables{Health: health(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
 	if e.wire.sent.Config == nil {
 		return // refused so far: health of services that the dataplane does not know says nothing
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"sluice/dataplane/api"
@@ -15,14 +16,27 @@ type turn struct {
 	up         bool
 }
 
-// settle works out the effective state of every service and vserver of v and notes since when it holds. It returns
-// what has changed; an object that is new starts as down.
-func settle(v *version, s *compile.State, now time.Time) (turns []turn) {
-	for row := range v.config.Each(schema.Of[schema.Service]()) {
-		turns = settleService(turns, v, s, row.(*schema.Service).Name, now)
+// settle works out the effective state of every service and vserver of v about which d says that it may have changed,
+// and notes since when it holds. It returns what has changed; an object that is new starts as down.
+func settle(v *version, s *compile.State, d compile.Difference, now time.Time) (turns []turn) {
+	if d.All {
+		for row := range v.config.Each(schema.Of[schema.Service]()) {
+			turns = settleService(turns, v, s, row.(*schema.Service).Name, now)
+		}
 	}
-	for row := range v.config.Each(schema.Of[schema.LBVserver]()) {
-		turns = settleVserver(turns, v, s, row.(*schema.LBVserver).Name, now)
+	for _, name := range d.Services {
+		turns = settleService(turns, v, s, name, now)
+	}
+	if d.All || d.Vservers {
+		for row := range v.config.Each(schema.Of[schema.LBVserver]()) {
+			turns = settleVserver(turns, v, s, row.(*schema.LBVserver).Name, now)
+		}
+		return turns
+	}
+	for _, name := range d.Services {
+		for _, vs := range v.index.VserversOf(name) {
+			turns = settleVserver(turns, v, s, vs, now)
+		}
 	}
 	return turns
 }
@@ -31,7 +45,7 @@ func settle(v *version, s *compile.State, now time.Time) (turns []turn) {
 func settleTouched(v *version, s *compile.State, now time.Time) (turns []turn) {
 	for name := range s.Touched() {
 		if v.index.Service(name) == nil {
-			delete(s.Services, name)
+			s.Forget(func(n string) bool { return n == name }, func(string) bool { return false })
 			continue
 		}
 		forgetMonitors(v, s, name)
@@ -54,7 +68,7 @@ func settleService(turns []turn, v *version, s *compile.State, name string, now 
 	}
 	if h.Up != up || h.Since.IsZero() {
 		h.Up, h.Since = up, now
-		s.Services[name] = h
+		s.SetService(name, h)
 	}
 	return turns
 }
@@ -66,7 +80,7 @@ func settleVserver(turns []turn, v *version, s *compile.State, name string, now 
 		turns = append(turns, turn{"lb vserver", name, up})
 	}
 	if was.Up != up || !known {
-		s.Vservers[name] = compile.Since{Up: up, At: now}
+		s.SetVserver(name, compile.Since{Up: up, At: now})
 	}
 	return turns
 }
@@ -82,59 +96,73 @@ func (e *Engine) tell(turns []turn) {
 	}
 }
 
-// forget drops what is known of services that are not configured and of probes that do not run: late reports of a
-// monitor that has been taken away do not count.
-func forget(v *version, s *compile.State) {
-	for name := range s.Services {
-		if v.index.Service(name) == nil {
-			delete(s.Services, name)
-			continue
+// health is the part that says which services are up, as settled.
+func health(v *version, s *compile.State) *api.Health {
+	h := &api.Health{Up: make([]uint32, 0, len(s.Services))}
+	for row := range v.config.Each(schema.Of[schema.Service]()) {
+		name := row.(*schema.Service).Name
+		if id := s.IDs.Services[name]; id != 0 && s.Services[name].Up {
+			h.Up = append(h.Up, id)
 		}
-		forgetMonitors(v, s, name)
 	}
+	slices.Sort(h.Up)
+	return h
 }
 
+// forgetMonitors drops what was said by probes that do not run: late reports of a monitor that has been taken away do
+// not count.
 func forgetMonitors(v *version, s *compile.State, service string) {
 	h := s.Services[service]
 	stale := func(m string, _ compile.MonitorResult) bool {
-		_, runs := v.probes[watch{service, m}]
+		_, runs := v.index.Aim(service, m)
 		return !runs
 	}
 	for m, r := range h.Monitors {
 		if stale(m, r) {
 			h.Monitors = maps.Clone(h.Monitors)
 			maps.DeleteFunc(h.Monitors, stale)
-			s.Services[service] = h
+			s.SetService(service, h)
 			return
 		}
 	}
 }
 
-// carry prepares the state of the version before for the next one. A service that goes on under the same address keeps
-// what its monitors have said, and its present state answers for monitors that are new to it; one that is new,
-// enabled again or at another address starts without.
-func carry(prev, next *version, s *compile.State) {
-	for _, svc := range schema.All[schema.Service](next.config) {
-		h, known := s.Services[svc.Name]
-		if !known {
-			continue
+// carry prepares the state of the version before for the next one, for those services about which d says that they may
+// have changed. A service that goes on under the same address keeps what its monitors have said, and its present state
+// answers for monitors that are new to it; one that is new, enabled again or at another address starts without.
+func carry(prev, next *version, s *compile.State, d compile.Difference) {
+	if d.All {
+		for row := range next.config.Each(schema.Of[schema.Service]()) {
+			carryService(prev, next, s, row.(*schema.Service).Name)
 		}
-		if !sameTarget(prev, next, svc) {
-			h.Inherited, h.Monitors = false, nil
-			s.Services[svc.Name] = h
-			continue
-		}
-		kept := maps.Clone(h.Monitors)
-		maps.DeleteFunc(kept, func(m string, _ compile.MonitorResult) bool {
-			return prev.probes[watch{svc.Name, m}] != next.probes[watch{svc.Name, m}]
-		})
-		h.Monitors, h.Inherited = kept, h.Up
-		s.Services[svc.Name] = h
 	}
-	maps.DeleteFunc(s.Vservers, func(name string, _ compile.Since) bool {
-		return schema.Get[schema.LBVserver](next.config, name) == nil
+	for _, name := range d.Services {
+		carryService(prev, next, s, name)
+	}
+	if d.Gone {
+		s.Forget(func(name string) bool { return next.index.Service(name) == nil },
+			func(name string) bool { return schema.Get[schema.LBVserver](next.config, name) == nil })
+	}
+}
+
+func carryService(prev, next *version, s *compile.State, name string) {
+	h, known := s.Services[name]
+	if !known {
+		return
+	}
+	if !sameTarget(prev, next, next.index.Service(name)) {
+		h.Inherited, h.Monitors = false, nil
+		s.SetService(name, h)
+		return
+	}
+	kept := maps.Clone(h.Monitors)
+	maps.DeleteFunc(kept, func(m string, _ compile.MonitorResult) bool {
+		was, ran := prev.index.Aim(name, m)
+		is, runs := next.index.Aim(name, m)
+		return !runs || !ran || was != is
 	})
-	forget(next, s)
+	h.Monitors, h.Inherited = kept, h.Up
+	s.SetService(name, h)
 }
 
 func sameTarget(prev, next *version, svc *schema.Service) bool {
@@ -158,12 +186,12 @@ func adopt(v *version, s *compile.State, st *api.Stats, now time.Time) {
 		h, known := s.Services[f.Name]
 		if f.Up && known && v.index.ServiceEnabled(f.Name) {
 			h.Inherited = true
-			s.Services[f.Name] = h
+			s.SetService(f.Name, h)
 		}
 	}
 	for _, f := range st.SNIPs {
 		ids.SNIPs[f.IP.String()] = f.ID
 	}
 	s.IDs = compile.AssignIDs(v.config, ids)
-	settle(v, s, now)
+	settle(v, s, compile.Difference{All: true}, now)
 }

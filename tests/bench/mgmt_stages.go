@@ -74,7 +74,7 @@ func measureStages(vservers, rounds int) ([]*timing, error) {
 		}
 		at = check.since(at)
 		s.IDs = compile.AssignIDs(d, s.IDs)
-		out, err := compile.Compile(d, s)
+		out, err := compile.Compile(d, s, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,201 @@
+package compile
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+
+	"sluice/dataplane/api"
+	"sluice/vendor-config/schema"
+)
+
+// maker makes the parts of one compilation. What a part follows from is told by the tables that must be shared for the
+// earlier one to be used: all that are not named as compared row by row. So an object that is new to the schema makes
+// everything anew until it is named, which is slow and never wrong.
+type maker struct {
+	x      *Index
+	s      *State
+	prev   *Compiled
+	out    Compiled
+	config api.Config
+
+	renumbered bool // a service has come or gone, or has another number or protocol than before
+}
+
+// madeService is what was made of one service.
+type madeService struct {
+	row    *schema.Service
+	server *schema.Server
+	out    api.Service
+	probes []Probe
+}
+
+// madeVserver is what was made of one vserver; on is false for one that is not on the wire.
+type madeVserver struct {
+	row *schema.LBVserver
+	at  place
+	on  bool
+	out api.Vserver
+}
+
+// place is what only one vserver may listen on.
+type place struct {
+	ip    netip.Addr
+	port  uint16
+	proto uint8
+}
+
+// network places the addresses. As long as that comes out as before it stays the same one, so that services need not be
+// made anew when a VIP is added.
+func (m *maker) network() error {
+	n, err := newNetwork(m.x, m.s)
+	if was := m.prev.net; was != nil && reflect.DeepEqual(n, was) && maps.Equal(m.s.IDs.SNIPs, m.prev.ids.SNIPs) {
+		n = was
+	}
+	m.out.net = n
+	if n == m.prev.net && m.x.c.Same(m.prev.Index.c, nsIPs) {
+		m.config.Addresses, m.config.SNIPs = m.prev.Tables.Config.Addresses, m.prev.Tables.Config.SNIPs
+		return err
+	}
+	m.config.Addresses = kept(addresses(m.x), m.prev.Tables.Config.Addresses)
+	m.config.SNIPs = kept(snips(m.x, m.s), m.prev.Tables.Config.SNIPs)
+	return err
+}
+
+// services makes the services and their probes.
+func (m *maker) services() error {
+	rowwise := m.out.net == m.prev.net && alike(m.x.c, m.prev.Index.c, serviceRows, servers, vserverRows, bindings, nsIPs)
+	if rowwise && m.x.c.Same(m.prev.Index.c, serviceRows) && m.x.c.Same(m.prev.Index.c, servers) && identical(m.s.IDs.Services, m.prev.ids.Services) {
+		m.out.services, m.out.Probes, m.config.Services = m.prev.services, m.prev.Probes, m.prev.Tables.Config.Services
+		return nil
+	}
+	n := m.x.c.Len(serviceRows)
+	m.out.services, m.config.Services = make([]*madeService, 0, n), make([]api.Service, 0, n)
+	old := alongside[*madeService]{}
+	if rowwise {
+		old.list = m.prev.services
+	}
+	services, watched := len(old.list) != n, len(old.list) != n // other than before
+	m.renumbered = services
+	for row := range m.x.c.Each(serviceRows) {
+		svc := row.(*schema.Service)
+		srv, id := m.x.ServerOf(svc), m.s.IDs.Services[svc.Name]
+		was, ok := old.find(func(o *madeService) bool { return o.row == svc || o.row.Name == svc.Name })
+		made := was
+		if !ok || was.row != svc || was.server != srv || was.out.ID != id {
+			var err error
+			if made, err = m.service(svc, srv, id); err != nil {
+				return err
+			}
+			services = services || !ok || !reflect.DeepEqual(made.out, was.out)
+			m.renumbered = m.renumbered || !ok || made.out.ID != was.out.ID || made.out.Proto != was.out.Proto
+			watched = watched || !ok || !reflect.DeepEqual(made.probes, was.probes)
+		}
+		m.out.services, m.config.Services = append(m.out.services, made), append(m.config.Services, made.out)
+	}
+	if !services {
+		m.config.Services = m.prev.Tables.Config.Services
+	}
+	if !watched {
+		m.out.Probes = m.prev.Probes
+		return nil
+	}
+	for _, made := range m.out.services {
+		m.out.Probes = append(m.out.Probes, made.probes...)
+	}
+	return nil
+}
+
+func (m *maker) service(svc *schema.Service, srv *schema.Server, id uint32) (*madeService, error) {
+	if srv == nil {
+		return nil, schema.Refuse(schema.NoSuchRow, "serverName", svc.Server).Because("service " + svc.Name + " is on it")
+	}
+	watched, err := probes(m.x, m.out.net, svc, srv)
+	if err != nil {
+		return nil, err
+	}
+	t := api.Service{ID: id, Name: svc.Name, Proto: proto(svc.ServiceType), IP: srv.IPAddress, Port: svc.Port,
+		UseSourceIP: svc.USIP == "YES", UseProxyPort: svc.UseProxyPort == "YES",
+		ServerTimeout: ServerTimeout(svc.ServiceType, svc.SvrTimeout)}
+	if !t.UseSourceIP {
+		for _, ip := range m.out.net.sourcesToward(srv.IPAddress) {
+			t.SNIPs = append(t.SNIPs, m.s.IDs.SNIPs[ip.String()])
+		}
+	}
+	return &madeService{svc, srv, t, watched}, nil
+}
+
+// vservers makes the vservers.
+func (m *maker) vservers() error {
+	rowwise := !m.renumbered && alike(m.x.c, m.prev.Index.c, vserverRows, serviceRows, servers) && identical(m.s.IDs.Vservers, m.prev.ids.Vservers)
+	if rowwise && m.x.c.Same(m.prev.Index.c, vserverRows) {
+		m.out.vservers, m.config.Vservers = m.prev.vservers, m.prev.Tables.Config.Vservers
+		return nil
+	}
+	taken := make(map[place]string, m.x.c.Len(vserverRows))
+	old := alongside[*madeVserver]{list: m.prev.vservers}
+	changed := len(old.list) != m.x.c.Len(vserverRows)
+	for row := range m.x.c.Each(vserverRows) {
+		v := row.(*schema.LBVserver)
+		was, ok := old.find(func(o *madeVserver) bool { return o.row == v || o.row.Name == v.Name })
+		made := was
+		if !ok || !rowwise || was.row != v {
+			var err error
+			if made, err = m.vserver(v); err != nil {
+				return err
+			}
+			changed = changed || !ok || made.on != was.on || !reflect.DeepEqual(made.out, was.out)
+		}
+		m.out.vservers = append(m.out.vservers, made)
+		if !made.at.ip.IsValid() {
+			continue
+		}
+		if other, ok := taken[made.at]; ok {
+			return schema.Refuse(schema.RowExists, v.IPAddress.String(), fmt.Sprint(v.Port)).Because("lb vserver " + other + " has it, which leaves none for " + v.Name)
+		}
+		taken[made.at] = v.Name
+		if made.on {
+			m.config.Vservers = append(m.config.Vservers, made.out)
+		}
+	}
+	if !changed {
+		m.config.Vservers = m.prev.Tables.Config.Vservers
+	}
+	return nil
+}
+
+func (m *maker) vserver(v *schema.LBVserver) (*madeVserver, error) {
+	// Address and port 0 make a vserver that only other vservers reach: nothing of it is on the wire.
+	if !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified() {
+		if v.Port != 0 || v.ServiceType == "ANY" {
+			return nil, schema.Refuse(schema.NotSupported, "IPAddress", "*").Because("lb vserver " + v.Name + " needs an address; 0.0.0.0 with port 0 makes it one that is not on the wire")
+		}
+		return &madeVserver{row: v}, nil
+	}
+	made := &madeVserver{row: v, at: place{v.IPAddress, v.Port, proto(v.ServiceType)}}
+	if a := m.x.addrs[v.IPAddress]; a == nil || a.Type == "NSIP" || a.VServer == "DISABLED" {
+		return nil, schema.Refuse(schema.NotPermitted, "vserver", v.Name).Because("ns ip " + v.IPAddress.String() + " does not allow vservers")
+	}
+	if !m.x.VserverEnabled(v) {
+		return made, nil
+	}
+	made.on = true
+	var err error
+	made.out, err = vserver(m.x, m.s, v)
+	return made, err
+}
+
+// kept is list, or was if that is equal: who compares lists need not look at their elements.
+func kept[T comparable](list, was []T) []T {
+	if slices.Equal(list, was) {
+		return was
+	}
+	return list
+}
+
+// identical tells whether two maps are the same one. Numbers that did not change are the same map: see AssignIDs.
+func identical(a, b map[string]uint32) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
