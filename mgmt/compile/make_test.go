@@ -15,7 +15,7 @@ import (
 func anyLine(r *rand.Rand) string {
 	n := func(k int) int { return r.IntN(k) }
 	yes := func(a, b string) string { return []string{a, b}[r.IntN(2)] }
-	switch r.IntN(24) {
+	switch r.IntN(25) {
 	case 0, 1:
 		return fmt.Sprintf("add server srv%d 10.2.0.%d", n(4), 10+n(6))
 	case 2, 3:
@@ -50,6 +50,8 @@ func anyLine(r *rand.Rand) string {
 		return fmt.Sprintf("rm %s%d", yes("service s", "lb vserver v"), n(4))
 	case 21:
 		return fmt.Sprintf("rm %s%d", yes("server srv", "lb monitor m"), n(3))
+	case 23:
+		return fmt.Sprintf("set lb parameter -startupRRFactor %d", n(3))
 	case 22:
 		return fmt.Sprintf("%s ns ip 10.2.0.%d 255.255.255.0", yes("add", "rm"), 4+n(2))
 	}

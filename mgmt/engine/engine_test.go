@@ -488,6 +488,15 @@ func TestStorm(t *testing.T) {
 	})
 	wg.Wait()
 	b.commit(func(*schema.Config) {}) // after a refusal the next change brings everything
+	v, s := b.now()
+	for _, svc := range schema.All[schema.Service](v.config) {
+		if s.Services[svc.Name].Up != v.index.ServiceUp(s, svc.Name) || s.Services[svc.Name].Since.IsZero() {
+			t.Errorf("service %s is settled as %+v", svc.Name, s.Services[svc.Name])
+		}
+	}
+	if s.Vservers["v"].Up != v.index.VserverUp(s, "v") || len(s.Services) != v.config.Len(schema.Of[schema.Service]()) {
+		t.Errorf("settled: vserver %+v, services %v", s.Vservers["v"], s.Services)
+	}
 	until(t, "the dataplane has what the engine has", func() bool {
 		v, s := b.now()
 		want, err := compile.Tables(v.config, s)

@@ -74,6 +74,27 @@ func TestSmoke(t *testing.T) {
 	}
 }
 
+// TestManagementSmoke gives the real programs a thousand services and a command of every kind.
+func TestManagementSmoke(t *testing.T) {
+	dir := t.TempDir()
+	out, err := bench(t, "mgmt", "-smoke", "-out", dir)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Log(out)
+	text, err := os.ReadFile(filepath.Join(dir, "mgmt-smoke.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []row
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if len(got) != 1 || got[0].Workload != "commit-1k" || got[0].Value <= 0 || got[0].Unit != "ms" {
+		t.Errorf("rows %+v", got)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"l5"}, {"l4", "-no-such-flag"}, {"l4", "more"}} {
 		out, err := bench(t, args...)

@@ -113,7 +113,7 @@ func (t *terminal) close() error { return errors.Join(t.in.Close(), t.cmd.Wait()
 
 // measureCommits times lines of every kind in a running configuration of so many vservers.
 func measureCommits(vservers, rounds int) (all []*timing, err error) {
-	c, err := configuration(script(vservers, "LEASTCONNECTION", "ROUNDROBIN"))
+	c, err := configuration(script(vservers))
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"sluice/cli/grammar"
 	"sluice/tests/lab/topology"
@@ -12,9 +12,9 @@ import (
 // bound is how many services each vserver of the management bench has.
 const bound = 10
 
-// script is a configuration of so many vservers with ten services each, as an operator types it; every second vserver has the first
-// method, the others the second. Services are not monitored: no server is there to answer.
-func script(vservers int, first, second string) []string {
+// script is a configuration of so many vservers with ten services each, as an operator types it; every second vserver has the
+// method LEASTCONNECTION, the others that of hashMethod. Services are not monitored: no server is there to answer.
+func script(vservers int) []string {
 	lines := []string{
 		"add ns ip " + topology.ClientNIP + " 255.255.255.0",
 		"add ns ip " + topology.SNIP + " 255.255.255.0",
@@ -28,9 +28,9 @@ func script(vservers int, first, second string) []string {
 			fmt.Sprintf("add service s%d srv%d TCP 80 -healthMonitor NO", i, i))
 	}
 	for v := range vservers {
-		method := first
+		method := "LEASTCONNECTION"
 		if v%2 == 1 {
-			method = second
+			method = hashMethod()
 		}
 		lines = append(lines, fmt.Sprintf("add lb vserver v%d TCP 172.16.%d.%d 80 -lbMethod %s", v, v>>8, v&255, method))
 		for i := range bound {
@@ -40,14 +40,12 @@ func script(vservers int, first, second string) []string {
 	return lines
 }
 
-// methods are those of the scene: half of the vservers have tables of hashes, if this version builds them.
-func methods() (first, second string) {
-	for _, m := range schema.Of[schema.LBVserver]().Field("lbMethod").Enum {
-		if m == "SOURCEIPHASH" {
-			return "LEASTCONNECTION", m
-		}
+// hashMethod is that of every second vserver: one with a table of hashes, if this version builds it.
+func hashMethod() string {
+	if slices.Contains(schema.Of[schema.LBVserver]().Field("lbMethod").Enum, "SOURCEIPHASH") {
+		return "SOURCEIPHASH"
 	}
-	return "LEASTCONNECTION", "ROUNDROBIN"
+	return "ROUNDROBIN"
 }
 
 // configuration is what a script makes of an empty one.
@@ -91,5 +89,3 @@ func kinds(vservers int) []kind {
 		}},
 	}
 }
-
-func text(lines []string) string { return strings.Join(lines, "\n") + "\n" }

@@ -27,7 +27,7 @@ func (r *receiver) Events(context.Context) (<-chan api.Event, error) {
 // measureStages times the steps of a commit one by one, without whatever else a running appliance does, each on its whole input: what
 // the product need not do again, since nothing of it has changed, is in it too.
 func measureStages(vservers, rounds int) ([]*timing, error) {
-	c, err := configuration(script(vservers, "LEASTCONNECTION", "ROUNDROBIN"))
+	c, err := configuration(script(vservers))
 	if err != nil {
 		return nil, err
 	}
