@@ -21,7 +21,7 @@ func anyLine(r *rand.Rand) string {
 	case 2, 3:
 		return fmt.Sprintf("add service s%d srv%d %s %d", n(6), n(4), yes("HTTP", "TCP"), 80+n(3))
 	case 4, 5:
-		return fmt.Sprintf("add lb vserver v%d %s 10.1.0.%d %d -lbMethod %s", n(4), yes("HTTP", "TCP"), 50+n(3), 80+n(2), yes("ROUNDROBIN", "LEASTCONNECTION"))
+		return fmt.Sprintf("add lb vserver v%d %s 10.1.0.%d %d -lbMethod %s", n(4), yes("HTTP", "TCP"), 50+n(3), 80+n(2), yes("ROUNDROBIN", "SOURCEIPHASH"))
 	case 6, 7, 8:
 		return fmt.Sprintf("bind lb vserver v%d s%d -weight %d", n(4), n(6), 1+n(100))
 	case 9:
