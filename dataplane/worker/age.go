@@ -10,7 +10,7 @@ import (
 type age struct {
 	slots uint64 // of the table
 	debt  uint64 // slots that are due to be looked at
-	notes uint32 // services whose sums are due to be noted: see lb.State.Note
+	notes uint32 // services whose sums are due to be noted before that (lb.State.Note); debt is not 0 meanwhile, since every tick gives some
 }
 
 const (
@@ -25,12 +25,9 @@ func (a *age) due(ticks uint32) {
 	a.debt = min(a.debt+max(a.slots/sweepTicks, sweepLeast)*uint64(ticks), a.slots)
 }
 
-// owes is 0 if nothing is due.
-func (a *age) owes() uint64 { return a.debt | uint64(a.notes) }
-
 // sweep pays some of the debt. It is inlined, since most turns owe nothing.
 func (w *Worker) sweep(most uint64) {
-	if w.age.owes() != 0 {
+	if w.age.debt != 0 {
 		w.pay(most)
 	}
 	w.figures.flows = w.flows.Len()

@@ -352,7 +352,7 @@ func (w *Worker) Run(stop *atomic.Bool) {
 			w.idle = 0
 			continue
 		}
-		if w.idle++; w.idle >= idleTurns && !w.opt.Busy && (w.age.owes() == 0 || w.idle >= 2*idleTurns) {
+		if w.idle++; w.idle >= idleTurns && !w.opt.Busy && (w.age.debt == 0 || w.idle >= 2*idleTurns) {
 			w.idle = idleTurns - wokeTurns
 			w.sleep()
 		}
