@@ -27,15 +27,14 @@ func (s *State) Link(a *Account) {
 	s.top = max(s.top, a.Service)
 }
 
-// total is what this worker has counted for a service since it began.
-func (s *State) total(service uint32) (sum load) {
+// total is what this worker has counted for a service since it began: packets or bytes, by their place in Traffic.
+func (s *State) total(service uint32, field uintptr) (sum uint64) {
 	for p := uintptr(*long(s.base+accountsAt, service)); p != 0; {
 		a := (*Account)(unsafe.Add(nil, p))
-		sum.packets += a.In.Packets + a.Out.Packets
-		sum.bytes += a.In.Bytes + a.Out.Bytes
+		sum += a.In.field(field) + a.Out.field(field)
 		p = a.next
 	}
-	r := (*answers)(unsafe.Add(nil, s.base+answersAt+uintptr(service)*answersSize))
-	sum.answers = *r
 	return sum
 }
+
+func (t *Traffic) field(at uintptr) uint64 { return *(*uint64)(unsafe.Add(unsafe.Pointer(t), at)) }

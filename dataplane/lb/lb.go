@@ -134,6 +134,9 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 // least chooses the least load by weight; of equals the first from the place after the last choice on, so that equals take
 // turns.
 func (s *State) least(p *table.Pool, m api.Method, first uint32) (service, turn uint32) {
+	if m == api.LeastConnection {
+		return s.fewest(p, first)
+	}
 	slowest := uint64(0)
 	if m == api.LeastResponseTime {
 		slowest = s.slowest(p)
@@ -152,6 +155,26 @@ func (s *State) least(p *table.Pool, m api.Method, first uint32) (service, turn 
 	return best.Service, place + 1
 }
 
+// fewest is least for open flows: the default method has a loop of its own, for speed.
+func (s *State) fewest(p *table.Pool, first uint32) (service, turn uint32) {
+	place, best := first, p.Member(first)
+	least := uint64(s.openEverywhere(best.Service))
+	for k, i := uint32(1), first; k < p.N; k++ {
+		if i++; i == p.N {
+			i = 0
+		}
+		c := p.Member(i)
+		n := uint64(*word(s.base+openAt, c.Service))
+		if s.others > 0 {
+			n = uint64(s.openEverywhere(c.Service))
+		}
+		if n*uint64(best.Weight) < least*uint64(c.Weight) {
+			place, best, least = i, c, n
+		}
+	}
+	return best.Service, place + 1
+}
+
 // lighter tells whether a/v < b/w, without dividing and without overflow.
 func lighter(a uint64, v uint32, b uint64, w uint32) bool {
 	hiA, loA := bits.Mul64(a, uint64(w))
@@ -163,13 +186,11 @@ func lighter(a uint64, v uint32, b uint64, w uint32) bool {
 func (s *State) load(m api.Method, service uint32, slowest uint64) uint64 {
 	switch m {
 	case api.LeastPackets:
-		return s.recent(service).packets
+		return s.carried(service, ofPackets)
 	case api.LeastBandwidth:
-		return s.recent(service).bytes
-	case api.LeastResponseTime:
-		return uint64(s.openEverywhere(service)) * s.responseTime(service, slowest)
+		return s.carried(service, ofBytes)
 	}
-	return uint64(s.openEverywhere(service))
+	return uint64(s.openEverywhere(service)) * s.responseTime(service, slowest)
 }
 
 // Response times are compared in units of 64 cycles and bounded, at some minutes, so that the product with a number of flows fits
@@ -181,7 +202,7 @@ const (
 
 // responseTime is the mean time to a service's first answers in the window, or otherwise if it gave none.
 func (s *State) responseTime(service uint32, otherwise uint64) uint64 {
-	a := s.recent(service).answers
+	a := s.answered(service)
 	if a.count == 0 {
 		return otherwise
 	}

@@ -14,8 +14,8 @@ const Window = 14
 
 // load is what is summed for a service: since the start, or over a window as the difference of two such sums.
 type load struct {
-	packets, bytes uint64
-	answers        answers
+	Traffic
+	answers
 }
 
 // answers are first answers of a service to clients, and the cycles that it took for all of them.
@@ -24,11 +24,9 @@ type answers struct{ count, cycles uint64 }
 const (
 	loadSize    = unsafe.Sizeof(load{})
 	answersSize = unsafe.Sizeof(answers{})
+	ofPackets   = unsafe.Offsetof(Traffic{}.Packets)
+	ofBytes     = unsafe.Offsetof(Traffic{}.Bytes)
 )
-
-func (a load) less(b load) load {
-	return load{a.packets - b.packets, a.bytes - b.bytes, answers{a.answers.count - b.answers.count, a.answers.cycles - b.answers.cycles}}
-}
 
 // past is where a service's sums at the beginning of a second are.
 func (s *State) past(second, service uint32) *load {
@@ -66,34 +64,51 @@ func (s *State) note(service uint32) {
 	if *long(s.base+accountsAt, service) == 0 {
 		return
 	}
-	now, second := s.total(service), s.second.Load()
+	second := s.second.Load()
+	now := load{Traffic{s.total(service, ofPackets), s.total(service, ofBytes)}, *s.answers(service)}
 	for at := s.noted + 1; at != second+1; at++ {
 		*s.past(at, service) = now
 	}
 	if s.others > 0 {
-		publish(seen(s.base, service), now.less(*s.past(second+1, service)))
+		s.publish(service, now, s.past(second+1, service))
 	}
 }
 
-// publish stores each word at once: readers on other CPUs may see words of two seconds, never half of one.
-func publish(to *load, v load) {
-	atomic.StoreUint64(&to.packets, v.packets)
-	atomic.StoreUint64(&to.bytes, v.bytes)
-	atomic.StoreUint64(&to.answers.count, v.answers.count)
-	atomic.StoreUint64(&to.answers.cycles, v.answers.cycles)
+// publish tells others what a service has seen between two sums. It stores each word at once: readers on other CPUs may see words of
+// two seconds, never half of one.
+func (s *State) publish(service uint32, now load, then *load) {
+	to := seen(s.base, service)
+	atomic.StoreUint64(&to.Packets, now.Packets-then.Packets)
+	atomic.StoreUint64(&to.Bytes, now.Bytes-then.Bytes)
+	atomic.StoreUint64(&to.count, now.count-then.count)
+	atomic.StoreUint64(&to.cycles, now.cycles-then.cycles)
 }
 
-// recent is what a service has seen in the window: this worker's part to the last packet, that of others as they said last.
-func (s *State) recent(service uint32) load {
-	sum := s.total(service).less(*s.past(s.second.Load()+1, service))
+// carried is the packets or bytes of a service in the window, by their place in Traffic: this worker's to the last packet, those
+// of others as they said last.
+func (s *State) carried(service uint32, field uintptr) uint64 {
+	sum := s.total(service, field) - s.past(s.second.Load()+1, service).field(field)
 	for i := range s.others {
-		p := seen(s.peers[i], service)
-		sum.packets += atomic.LoadUint64(&p.packets)
-		sum.bytes += atomic.LoadUint64(&p.bytes)
-		sum.answers.count += atomic.LoadUint64(&p.answers.count)
-		sum.answers.cycles += atomic.LoadUint64(&p.answers.cycles)
+		sum += atomic.LoadUint64((*uint64)(unsafe.Add(unsafe.Pointer(seen(s.peers[i], service)), field)))
 	}
 	return sum
+}
+
+// answered is the first answers of a service in the window.
+func (s *State) answered(service uint32) answers {
+	now, then := s.answers(service), s.past(s.second.Load()+1, service)
+	sum := answers{now.count - then.count, now.cycles - then.cycles}
+	for i := range s.others {
+		p := seen(s.peers[i], service)
+		sum.count += atomic.LoadUint64(&p.count)
+		sum.cycles += atomic.LoadUint64(&p.cycles)
+	}
+	return sum
+}
+
+// answers is where the first answers of a service since the start are.
+func (s *State) answers(service uint32) *answers {
+	return (*answers)(unsafe.Add(nil, s.base+answersAt+uintptr(service)*answersSize))
 }
 
 // Answered counts the first answer of a service to a flow, that many cycles after the flow's first packet.
@@ -101,7 +116,7 @@ func (s *State) Answered(service uint32, cycles uint64) {
 	if service >= entries {
 		return
 	}
-	r := (*answers)(unsafe.Add(nil, s.base+answersAt+uintptr(service)*answersSize))
+	r := s.answers(service)
 	r.count++
 	r.cycles += cycles
 }

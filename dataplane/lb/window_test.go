@@ -41,6 +41,11 @@ func (b *bed) account(vserver, service uint32) *Account {
 	return b.accounts[k]
 }
 
+// recent is what a service has carried in the window.
+func (b *bed) recent(service uint32) Traffic {
+	return Traffic{b.carried(service, ofPackets), b.carried(service, ofBytes)}
+}
+
 // second goes on to a second and notes everything.
 func (b *bed) second(n uint32) {
 	b.Begin(n)
@@ -82,8 +87,8 @@ func TestLeastPacketsTables(t *testing.T) {
 					t.Errorf("chose %v, want %v", got, row.want)
 				}
 				for i, want := range row.n {
-					if n := b.recent(uint32(i + 1)); n.packets != want || n.bytes != 28*want {
-						t.Errorf("service %d has %d packets, want %d, and %d bytes", i+1, n.packets, want, n.bytes)
+					if n := b.recent(uint32(i + 1)); n.Packets != want || n.Bytes != 28*want {
+						t.Errorf("service %d has %d packets, want %d, and %d bytes", i+1, n.Packets, want, n.Bytes)
 					}
 				}
 			})
@@ -103,12 +108,12 @@ func TestWindow(t *testing.T) {
 		a.Out.Packets += 4
 		for n := counted + 1; n <= counted+13; n++ {
 			b.second(n)
-			if got := b.recent(7).packets; got != 7 {
+			if got := b.recent(7).Packets; got != 7 {
 				t.Fatalf("counted in second %d, in second %d: %d packets, want 7", counted, n, got)
 			}
 		}
 		b.second(counted + 14)
-		if got := b.recent(7).packets; got != 0 {
+		if got := b.recent(7).Packets; got != 0 {
 			t.Fatalf("counted in second %d, in second %d: %d packets, want none", counted, counted+14, got)
 		}
 	}
@@ -126,12 +131,12 @@ func TestSecondsMissed(t *testing.T) {
 		if jump < Window {
 			want = 9
 		}
-		if got := b.recent(7).packets; got != want {
+		if got := b.recent(7).Packets; got != want {
 			t.Errorf("%d seconds later: %d packets, want %d", jump, got, want)
 		}
 		a.In.Packets++
 		b.second(21 + jump)
-		if got := b.recent(7).packets; got < 1 || got > want+1 {
+		if got := b.recent(7).Packets; got < 1 || got > want+1 {
 			t.Errorf("%d seconds and one later: %d packets", jump, got)
 		}
 	}
@@ -154,7 +159,7 @@ func TestNoteInPieces(t *testing.T) {
 			t.Fatalf("%d services are due, want %d", got, due)
 		}
 		for id := uint32(1); id <= 100; id++ {
-			if got := b.recent(id).packets; got != uint64(id) {
+			if got := b.recent(id).Packets; got != uint64(id) {
 				t.Fatalf("with %d due, service %d has %d packets", due, id, got)
 			}
 		}
@@ -164,7 +169,7 @@ func TestNoteInPieces(t *testing.T) {
 	}
 	b.Begin(16)
 	for id := uint32(1); id <= 100; id++ {
-		if got := b.recent(id).packets; got != 0 {
+		if got := b.recent(id).Packets; got != 0 {
 			t.Fatalf("after the window service %d has %d packets", id, got)
 		}
 	}
@@ -173,7 +178,7 @@ func TestNoteInPieces(t *testing.T) {
 // TestLoadAgainstNaive lets time pass, services come and go, accounts open and counters wrap, and compares every choice and every
 // load with a list of all packets.
 func TestLoadAgainstNaive(t *testing.T) {
-	type packet struct {
+	type seen struct {
 		second, service uint32
 		bytes           uint64
 	}
@@ -181,13 +186,13 @@ func TestLoadAgainstNaive(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		method := []api.Method{api.LeastPackets, api.LeastBandwidth}[seed%2]
 		b := newBed(t)
-		var packets []packet
+		var all []seen
 		now := uint32(0)
-		naive := func(service uint32) (n load) {
-			for _, p := range packets {
+		naive := func(service uint32) (n Traffic) {
+			for _, p := range all {
 				if p.service == service && now-p.second < Window {
-					n.packets++
-					n.bytes += p.bytes
+					n.Packets++
+					n.Bytes += p.bytes
 				}
 			}
 			return n
@@ -225,7 +230,7 @@ func TestLoadAgainstNaive(t *testing.T) {
 					a.Out.Packets++
 					a.Out.Bytes += n
 				}
-				packets = append(packets, packet{now, id, n})
+				all = append(all, seen{now, id, n})
 			default:
 				want, place := uint32(0), uint32(0)
 				for k := range uint32(len(up)) {
@@ -233,9 +238,9 @@ func TestLoadAgainstNaive(t *testing.T) {
 					of := func(id uint32) float64 {
 						n := naive(id)
 						if method == api.LeastBandwidth {
-							return float64(n.bytes) / float64(weights[id-1])
+							return float64(n.Bytes) / float64(weights[id-1])
 						}
-						return float64(n.packets) / float64(weights[id-1])
+						return float64(n.Packets) / float64(weights[id-1])
 					}
 					if want == 0 || of(up[i]) < of(want)*(1-1e-12) {
 						want, place = up[i], i
@@ -251,11 +256,11 @@ func TestLoadAgainstNaive(t *testing.T) {
 				last = place + 1
 				b.account(1, got).In.Packets++
 				b.account(1, got).In.Bytes += 40
-				packets = append(packets, packet{now, got, 40})
+				all = append(all, seen{now, got, 40})
 			}
 			id := uint32(1 + r.IntN(6))
 			got, want := b.recent(id), naive(id)
-			if got.packets != want.packets || got.bytes != want.bytes {
+			if got != want {
 				t.Fatalf("seed %d step %d: service %d has %+v, the naive sum is %+v", seed, step, id, got, want)
 			}
 			if step%500 == 499 { // move every counter to where it wraps soon; the window does not feel it
@@ -268,23 +273,23 @@ func TestLoadAgainstNaive(t *testing.T) {
 
 // wrap adds to each counter and to what was noted of it as much as leaves the given number up to the wrap.
 func (b *bed) wrap(left uint64) {
-	services := map[uint32]load{}
+	services := map[uint32]Traffic{}
 	for k, a := range b.accounts {
 		for _, to := range []*Traffic{&a.In, &a.Out} {
 			by := Traffic{math.MaxUint64 - left - to.Packets, math.MaxUint64 - left - to.Bytes}
 			to.Packets += by.Packets
 			to.Bytes += by.Bytes
 			l := services[k[1]]
-			l.packets += by.Packets
-			l.bytes += by.Bytes
+			l.Packets += by.Packets
+			l.Bytes += by.Bytes
 			services[k[1]] = l
 		}
 	}
 	for id, by := range services {
 		for n := range uint32(Window) {
 			p := b.past(n, id)
-			p.packets += by.packets
-			p.bytes += by.bytes
+			p.Packets += by.Packets
+			p.Bytes += by.Bytes
 		}
 	}
 }
@@ -325,7 +330,7 @@ func TestNumberAnew(t *testing.T) {
 		b.second(n)
 	}
 	less.Free(tab)
-	if n := b.recent(1).packets; n != 0 {
+	if n := b.recent(1).Packets; n != 0 {
 		t.Errorf("the new owner of the number has %d packets", n)
 	}
 	b.account(1, 2).In.Packets++
