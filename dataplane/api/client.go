@@ -177,7 +177,7 @@ func open(ctx context.Context, path string, kind uint8) (*stream, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("the dataplane at %s does not answer, it may be waiting for its ports: see its log: %w", path, err)
 	case errors.Is(err, io.EOF):
-		err = fmt.Errorf("the dataplane at %s closed the connection: %w", path, err)
+		err = fmt.Errorf("the dataplane at %s closed the connection, it may be of another release: %w", path, err)
 	case err != nil:
 		err = fmt.Errorf("the dataplane at %s does not understand us: %w", path, err)
 	case answer.Refusal != "":

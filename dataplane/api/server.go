@@ -123,7 +123,7 @@ func serveConn(ctx context.Context, conn net.Conn, d Dataplane) {
 	case h.Magic != wireMagic:
 		answer.Refusal = "it expected a sluice program"
 	case h.Version != wireVersion:
-		answer.Refusal = fmt.Sprintf("it speaks version %d and you speak version %d: install programs of one release", wireVersion, h.Version)
+		answer.Refusal = fmt.Sprintf("it speaks version %08x and you speak version %08x: install programs of one release", wireVersion, h.Version)
 	case h.Kind != kindCalls && h.Kind != kindEvents:
 		answer.Refusal = fmt.Sprintf("it does not know connections of kind %d", h.Kind)
 	}

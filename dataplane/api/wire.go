@@ -2,24 +2,39 @@ package api
 
 import (
 	"bufio"
-	"encoding/gob"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"reflect"
+	"slices"
 	"time"
 )
 
-// The wire: gob values over a Unix socket. A connection begins with a hello and its answer. Then it carries either
-// calls, each one request and one response, or events, from the dataplane only.
+// The wire: messages over a Unix socket, each behind its length in four bytes, low byte first, and written by the codec of
+// its type. A connection begins with a hello and its answer. Then it carries either calls, each one request and one
+// response, or events, from the dataplane only.
 
-// wireVersion changes when a program could misread the other's values. Fields that are only added do not change it.
-const wireVersion = 1
+// wireVersion is what the messages look like. Two programs that differ in any field refuse each other, as those of two
+// releases do: nothing is ever misread. The hello itself never changes.
+var wireVersion = fingerprint(reflect.TypeFor[request](), reflect.TypeFor[response](), reflect.TypeFor[Event]())
+
+// codecs are those of everything that is sent.
+var codecs = map[reflect.Type]*codec{
+	reflect.TypeFor[hello]():    codecOf(reflect.TypeFor[hello]()),
+	reflect.TypeFor[request]():  codecOf(reflect.TypeFor[request]()),
+	reflect.TypeFor[response](): codecOf(reflect.TypeFor[response]()),
+	reflect.TypeFor[Event]():    codecOf(reflect.TypeFor[Event]()),
+}
 
 // maxMessage bounds one message, in bytes. A thousand vservers with ten services each take less than one MiB.
 const maxMessage = 64 << 20
 
-// wireMagic makes a stray client, which speaks something else, be refused with a sentence instead of a gob error.
+// maxHello bounds the first message of a connection, from whoever that is.
+const maxHello = 4 << 10
+
+// wireMagic makes a stray client, which speaks something else, be refused with a sentence.
 const wireMagic = "sluice-dataplane"
 
 const (
@@ -62,61 +77,66 @@ var ErrDisconnected = errors.New("the connection to the dataplane is lost")
 
 var errTooLong = fmt.Errorf("a message is longer than %d MiB", maxMessage>>20)
 
-// stream sends and receives gob values on one connection.
+// stream sends and receives messages on one connection.
 type stream struct {
-	conn  net.Conn
-	limit *limitReader
-	dec   *gob.Decoder
-	out   *bufio.Writer
-	enc   *gob.Encoder
+	conn net.Conn
+	in   *bufio.Reader
+	most int    // bytes of the next message
+	data []byte // of the last message that was received
+	out  []byte // of the last message that was sent
 }
 
 func newStream(conn net.Conn) *stream {
-	s := &stream{conn: conn, limit: &limitReader{r: conn}, out: bufio.NewWriterSize(conn, 32<<10)}
-	s.dec = gob.NewDecoder(bufio.NewReaderSize(s.limit, 32<<10))
-	s.enc = gob.NewEncoder(s.out)
-	return s
+	return &stream{conn: conn, in: bufio.NewReaderSize(conn, 32<<10), most: maxHello}
 }
 
-// receive decodes the next value into v. Gob checks lengths and types, but it is not hardened against an adversary: a
-// run-time panic in it is an error of this connection only.
-func (s *stream) receive(v any) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("a message cannot be decoded: %v", p)
+// Buffers are kept from message to message up to keepBuffer bytes, and grow by growBuffer while a message comes in, so
+// that a length alone takes no memory.
+const (
+	keepBuffer = 4 << 20
+	growBuffer = 1 << 20
+)
+
+// receive reads the next message into what v points to. An error is the end of this connection only.
+func (s *stream) receive(v any) error {
+	var head [4]byte
+	if _, err := io.ReadFull(s.in, head[:]); err != nil {
+		return err
+	}
+	n := int(binary.LittleEndian.Uint32(head[:]))
+	if n > s.most {
+		return errTooLong
+	}
+	data := s.data[:0]
+	for len(data) < n {
+		had, more := len(data), min(growBuffer, n-len(data))
+		data = slices.Grow(data, more)[:had+more]
+		if _, err := io.ReadFull(s.in, data[had:]); err != nil {
+			return fmt.Errorf("a message is cut off: %w", err)
 		}
-	}()
-	s.limit.left = maxMessage
-	return s.dec.Decode(v)
+	}
+	if s.data = data; cap(data) > keepBuffer {
+		s.data = nil
+	}
+	s.most = maxMessage
+	return decode(data, v)
 }
 
-// send encodes v and pushes it out, within the given time if that is not zero.
+// send writes what v points to, within the given time if that is not zero.
 func (s *stream) send(v any, within time.Duration) error {
 	if within > 0 {
 		if err := s.conn.SetWriteDeadline(time.Now().Add(within)); err != nil {
 			return err
 		}
 	}
-	if err := s.enc.Encode(v); err != nil {
-		return err
+	b := encode(append(s.out[:0], 0, 0, 0, 0), v)
+	if len(b)-4 > maxMessage {
+		return errTooLong
 	}
-	return s.out.Flush()
-}
-
-// limitReader fails once a message has taken more bytes than are left.
-type limitReader struct {
-	r    io.Reader
-	left int
-}
-
-func (l *limitReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errTooLong
+	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
+	if s.out = b; cap(b) > keepBuffer {
+		s.out = nil
 	}
-	if len(p) > l.left {
-		p = p[:l.left]
-	}
-	n, err := l.r.Read(p)
-	l.left -= n
-	return n, err
+	_, err := s.conn.Write(b)
+	return err
 }

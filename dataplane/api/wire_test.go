@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -249,7 +251,7 @@ func TestStrangersAreRefusedWithASentence(t *testing.T) {
 	path, _ := serve(t, &fake{})
 	for name, h := range map[string]hello{
 		"expected a sluice program":      {Magic: "other", Version: wireVersion, Kind: kindCalls},
-		"you speak version 99":           {Magic: wireMagic, Version: 99, Kind: kindCalls},
+		"you speak version 00000063":     {Magic: wireMagic, Version: 99, Kind: kindCalls},
 		"not know connections of kind 9": {Magic: wireMagic, Version: wireVersion, Kind: 9},
 	} {
 		conn, err := net.Dial("unix", path)
@@ -268,25 +270,29 @@ func TestStrangersAreRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestOverlongMessageIsCutOff(t *testing.T) {
-	l := &limitReader{r: endless{}, left: maxMessage}
-	var read int
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := l.Read(buf)
-		read += n
-		if err != nil {
-			if err != errTooLong || read != maxMessage {
-				t.Fatalf("%d bytes passed, then: %v", read, err)
-			}
-			return
+func TestOverlongMessagesAreNotRead(t *testing.T) {
+	for name, conn := range map[string]*scripted{
+		"the first":  {in: bytes.NewReader(binary.LittleEndian.AppendUint32(nil, maxHello+1))},
+		"another":    {in: bytes.NewReader(append(recordClient(t), binary.LittleEndian.AppendUint32(nil, maxMessage+1)...))},
+		"of nothing": {in: bytes.NewReader(append(recordClient(t), binary.LittleEndian.AppendUint32(nil, maxMessage)...))},
+	} {
+		s := newStream(conn)
+		var err error
+		for err == nil {
+			var h hello
+			err = s.receive(&h)
+		}
+		if want := name == "of nothing"; errors.Is(err, errTooLong) == want || errors.Is(err, io.EOF) != want {
+			t.Errorf("%s message: %v", name, err)
+		}
+		if cap(s.data) > growBuffer {
+			t.Errorf("%s message: its length alone has taken %d bytes", name, cap(s.data))
 		}
 	}
+	if err := newStream(&scripted{}).send(&hello{Refusal: strings.Repeat("x", maxMessage)}, 0); !errors.Is(err, errTooLong) {
+		t.Errorf("a message that is too long is sent: %v", err)
+	}
 }
-
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestOnlySoManyConnections(t *testing.T) {
 	path, _ := serve(t, &fake{})
