@@ -13,7 +13,7 @@ import (
 // The load-aware methods with packets: what goes through the worker, in both directions and for whichever vserver, is what the
 // choice goes by.
 
-const loadPort = 90
+const loadPort = 95
 
 // loaded has web1 to web3 on a vserver of a load-aware method, besides the others that they are bound to.
 func loaded(method api.Method, weights ...uint16) *api.Tables {
@@ -144,6 +144,44 @@ func TestLoadAgainstNaive(t *testing.T) {
 			t.Errorf("method %d: only %v were chosen", method, chosen)
 		}
 		b.close()
+	}
+}
+
+// TestLoadOfManyWorkers: connections that come to any of several workers are spread as if one had them all: by open connections at once,
+// by what services carry once the worker that carried it has begun its next second.
+func TestLoadOfManyWorkers(t *testing.T) {
+	for _, c := range crews {
+		for _, row := range []struct {
+			method api.Method
+			pause  float64 // seconds between connections
+		}{{api.LeastConnection, 0}, {api.LeastPackets, 1}, {api.LeastBandwidth, 1}} {
+			b := newCrew(t, newMemories(t, c.workers, poolSize), c, 1024)
+			b.apply(loaded(row.method, 1, 1, 1))
+			var load [3]int
+			for i := range 12 { // within the window
+				c := b.connect(uint16(5000+i), loadPort)
+				if least := slices.Min(load[:]); load[c.service] != least {
+					t.Errorf("%v, method %d, connection %d: web%d was chosen with %v", b.q.crew, row.method, i+1, c.service+1, load)
+				}
+				packet := map[api.Method]int{api.LeastConnection: 1, api.LeastPackets: 1, api.LeastBandwidth: 40}[row.method]
+				load[c.service] += packet
+				if row.method != api.LeastConnection && i%4 == 0 { // packets of a known flow
+					ip := b.replies(c, synack)
+					if row.method == api.LeastBandwidth {
+						packet = int(binary.BigEndian.Uint16(ip[2:]))
+					}
+					load[c.service] += packet
+				}
+				b.pass(row.pause)
+			}
+			for _, w := range b.ws {
+				var s api.Stats
+				if w.Stats(&s); c.workers == 2 && s.Workers[0].Flows == 0 {
+					t.Errorf("%v: a worker has no flow", c)
+				}
+			}
+			b.close()
+		}
 	}
 }
 
