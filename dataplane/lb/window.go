@@ -1,6 +1,7 @@
 package lb
 
 import (
+	"math"
 	"sync/atomic"
 	"unsafe"
 )
@@ -41,7 +42,7 @@ func seen(base uintptr, service uint32) *load {
 // Begin says that a second begins; seconds are counted up by the caller, from 0. The sums are noted by Note in pieces: a service's
 // second begins when its turn comes. A choice in between is right, since what is being noted is looked at in 13 seconds only.
 func (s *State) Begin(second uint32) {
-	s.Note(s.top) // a worker that got no turn for a whole second does at once what it has missed
+	s.Note(math.MaxInt) // a worker that got no turn for a whole second does at once what it has missed
 	s.noted = s.second.Load()
 	if second-s.noted > Window {
 		s.noted = second - Window // older ones would be overwritten at once
@@ -50,28 +51,36 @@ func (s *State) Begin(second uint32) {
 	s.next, s.last = 1, s.top
 }
 
-// Note notes the sums of the next services, n at most, at the beginning of the running second, and returns how many are still due.
-// Seconds in which the caller did not come get the same sums.
-func (s *State) Note(n uint32) (due uint32) {
-	for ; n > 0 && s.next <= s.last; n-- {
-		s.note(s.next)
+// Note notes the sums of the next services at the beginning of the running second, and returns how many services are still due. It
+// stops after n accounts, with the service that it is at. Seconds in which the caller did not come get the same sums.
+func (s *State) Note(n int) (due uint32) {
+	for n > 0 && s.next <= s.last {
+		n -= s.note(s.next)
 		s.next++
 	}
 	return s.last + 1 - s.next
 }
 
-func (s *State) note(service uint32) {
-	if *long(s.base+accountsAt, service) == 0 {
-		return
+// note returns what it has cost, in accounts.
+func (s *State) note(service uint32) (cost int) {
+	now := load{answers: *s.answers(service)}
+	for p := uintptr(*long(s.base+accountsAt, service)); p != 0; cost++ {
+		a := (*Account)(unsafe.Add(nil, p))
+		now.Packets += a.In.Packets + a.Out.Packets
+		now.Bytes += a.In.Bytes + a.Out.Bytes
+		p = a.next
+	}
+	if cost == 0 {
+		return 1
 	}
 	second := s.second.Load()
-	now := load{Traffic{s.total(service, ofPackets), s.total(service, ofBytes)}, *s.answers(service)}
 	for at := s.noted + 1; at != second+1; at++ {
 		*s.past(at, service) = now
 	}
 	if s.others > 0 {
 		s.publish(service, now, s.past(second+1, service))
 	}
+	return cost
 }
 
 // publish tells others what a service has seen between two sums. It stores each word at once: readers on other CPUs may see words of

@@ -175,6 +175,24 @@ func TestNoteInPieces(t *testing.T) {
 	}
 }
 
+// TestNoteStopsAfterAccounts: a service of many vservers takes its time.
+func TestNoteStopsAfterAccounts(t *testing.T) {
+	b := newBed(t)
+	for v := range uint32(30) {
+		b.account(v, 2)
+	}
+	b.account(1, 4)
+	b.Begin(1)
+	for _, step := range []struct {
+		accounts int
+		due      uint32
+	}{{1, 3}, {10, 2}, {1, 1}, {1, 0}} { // service 1 has none, 2 has 30, 3 has none, 4 has one
+		if got := b.Note(step.accounts); got != step.due {
+			t.Errorf("after %d accounts %d services are due, want %d", step.accounts, got, step.due)
+		}
+	}
+}
+
 // TestLoadAgainstNaive lets time pass, services come and go, accounts open and counters wrap, and compares every choice and every
 // load with a list of all packets.
 func TestLoadAgainstNaive(t *testing.T) {

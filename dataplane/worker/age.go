@@ -18,7 +18,7 @@ const (
 	sweepLeast = 4096 // slots a tick
 	sweepBusy  = 256  // slots a turn with packets
 	sweepIdle  = 4096 // slots a turn without
-	slotsANote = 4    // slots that take the time of a service whose sums are noted
+	slotsANote = 4    // slots that take the time of an account whose figures are noted
 )
 
 func (a *age) due(ticks uint32) {
@@ -35,7 +35,7 @@ func (w *Worker) sweep(most uint64) {
 
 func (w *Worker) pay(most uint64) {
 	if w.age.notes != 0 {
-		w.age.notes = w.lb.Note(uint32(most / slotsANote))
+		w.age.notes = w.lb.Note(int(most / slotsANote))
 		return
 	}
 	n := min(w.age.debt, most)
