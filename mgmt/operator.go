@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/cli/grammar"
+	"sluice/dataplane/api"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
 	"sluice/mgmt/show"
@@ -105,12 +106,23 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		v.System.Degraded = o.degraded(v.Without)
 	case "interface", "lb-vserver":
 		o.count(v)
+	case "where":
+		v.Where, v.Without = o.where(op)
 	default:
 		if op.Verb == "stat" {
 			o.count(v)
 		}
 	}
 	return v
+}
+
+// where asks the dataplane about a flow.
+func (a *appliance) where(op *grammar.Op) (*api.Where, error) {
+	flow, err := show.Flow(op)
+	if err != nil {
+		return nil, err
+	}
+	return a.engine.Where(context.Background(), flow)
 }
 
 // degraded are sentences about everything that is not as the saved configuration and the operators say.

@@ -17,6 +17,8 @@ type Dataplane interface {
 	Stats(ctx context.Context) (*Stats, error)
 	// Events delivers events until ctx ends or the connection is lost; then the channel is closed.
 	Events(ctx context.Context) (<-chan Event, error)
+	// Where tells what would become of the first packet of a flow, by the tables and flows of the moment. It changes nothing.
+	Where(ctx context.Context, flow *Tuple) (*Where, error)
 }
 
 // Tables are the dataplane's whole instructions in parts, each with a version of its own. A nil part stays as it is.

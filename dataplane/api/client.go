@@ -62,6 +62,18 @@ func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	return r.Stats, nil
 }
 
+// Where implements Dataplane.
+func (c *Client) Where(ctx context.Context, flow *Tuple) (*Where, error) {
+	r, err := c.do(ctx, &request{Call: callWhere, Flow: flow})
+	if err != nil {
+		return nil, err
+	}
+	if r.Where == nil {
+		return nil, errors.New("the dataplane has no answer about the flow: it may be of another version")
+	}
+	return r.Where, nil
+}
+
 // Events implements Dataplane. It opens a connection of its own.
 func (c *Client) Events(ctx context.Context) (<-chan Event, error) {
 	if err := c.alive(); err != nil {

@@ -152,6 +152,10 @@ func serveCalls(ctx context.Context, s *stream, d Dataplane) {
 			err = d.Apply(ctx, q.Tables)
 		case q.Call == callStats:
 			r.Stats, err = d.Stats(ctx)
+		case q.Call == callWhere && q.Flow == nil:
+			err = errors.New("no flow was given to look for")
+		case q.Call == callWhere:
+			r.Where, err = d.Where(ctx, q.Flow)
 		default:
 			err = fmt.Errorf("the dataplane does not know call %d: install programs of one release", q.Call)
 		}

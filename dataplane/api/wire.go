@@ -45,6 +45,7 @@ const (
 const (
 	callApply uint8 = 1
 	callStats uint8 = 2
+	callWhere uint8 = 3
 )
 
 // hello is the first value in each direction. In the answer a Refusal says why the connection ends here.
@@ -58,12 +59,14 @@ type hello struct {
 type request struct {
 	Call   uint8
 	Tables *Tables
+	Flow   *Tuple
 }
 
 // response answers a request. Refusal is the handler's error, empty if there was none.
 type response struct {
 	Refusal string
 	Stats   *Stats
+	Where   *Where
 }
 
 // RefusedError is the dataplane's own answer that it did not do what it was asked to: nothing has changed and the

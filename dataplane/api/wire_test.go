@@ -50,6 +50,10 @@ func (f *fake) Stats(ctx context.Context) (*Stats, error) {
 	return &Stats{StartedUnixMilli: 7, ConfigVersion: uint64(len(f.applied)), Counters: []Counter{{"drop-x", 3, "A drop."}}}, nil
 }
 
+func (f *fake) Where(_ context.Context, flow *Tuple) (*Where, error) {
+	return &Where{Flow: *flow, Worker: 1, Reason: "drop-x", Hop: &Hop{Gateway: flow.Dst.IP}}, nil
+}
+
 func (f *fake) Events(ctx context.Context) (<-chan Event, error) { return f.events, nil }
 
 // serve starts a server for d and returns its path and a function that stops it and waits.
@@ -119,6 +123,20 @@ func TestTablesArriveAsTheyWereSent(t *testing.T) {
 	s, err := c.Stats(t.Context())
 	if err != nil || s.ConfigVersion != 3 || len(s.Counters) != 1 || s.Counters[0].Help != "A drop." {
 		t.Fatalf("stats are %+v, %v", s, err)
+	}
+}
+
+func TestWhereArrivesAsItWasSent(t *testing.T) {
+	path, _ := serve(t, &fake{})
+	c := dial(t, path)
+	flow := &Tuple{Proto: ProtoTCP, Src: Endpoint{netip.MustParseAddr("10.1.0.9"), 40000}, Dst: Endpoint{netip.MustParseAddr("10.1.0.50"), 80}}
+	want := &Where{Flow: *flow, Worker: 1, Reason: "drop-x", Hop: &Hop{Gateway: flow.Dst.IP}}
+	if got, err := c.Where(t.Context(), flow); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("arrived as %+v, %v, want %+v", got, err, want)
+	}
+	var refused *RefusedError
+	if _, err := c.Where(t.Context(), nil); !errors.As(err, &refused) {
+		t.Errorf("without a flow: %v, want a refusal", err)
 	}
 }
 

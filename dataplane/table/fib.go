@@ -199,6 +199,16 @@ func (f *fib) free() {
 // same says whether two tables forward alike.
 func (f *fib) same(o *fib) bool { return slices.Equal(f.routes, o.routes) }
 
+// Prefix is the prefix of the route to an address. Not for the packet path.
+func (s *Set) Prefix(ip netip.Addr) (best netip.Prefix) {
+	for _, r := range s.fib.routes {
+		if r.prefix.Contains(ip) && (!best.IsValid() || r.prefix.Bits() > best.Bits()) {
+			best = r.prefix
+		}
+	}
+	return best
+}
+
 // Route returns the way to an address, or nil. Of several ways the flow's hash chooses, always the same one.
 func (s *Set) Route(ip uint32, flow uint64) *Hop {
 	f := s.fib

@@ -195,6 +195,9 @@ func (s *Set) FIBVersion() uint64 { return s.fib.version }
 // NeighborsVersion is the version of the neighbors.
 func (s *Set) NeighborsVersion() uint64 { return s.neigh.version }
 
+// Port is what the tables know of a port, by its index.
+func (s *Set) Port(i uint16) Port { return s.ports[i] }
+
 // Vservers lists the vservers as management gave them. Not for the packet path.
 func (s *Set) Vservers() []api.Vserver { return s.conf.src.Vservers }
 

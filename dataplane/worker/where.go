@@ -24,15 +24,17 @@ type Where struct {
 
 	// The flow, if there is one: B of Entry is 0 if not.
 	Entry   flow.Entry
-	Idle    uint32 // ticks since the last packet of either direction
-	Limit   uint32 // ticks of silence after which it ends
-	Reopens bool   // the packet opens a new connection in its place
+	Peer    flow.Entry // of the other direction
+	Idle    uint32     // ticks since the last packet of either direction
+	Limit   uint32     // ticks of silence after which it ends
+	Reopens bool       // the packet opens a new connection in its place
 
 	// The next hop, if To has a route: MTU is 0 if not.
 	Port    uint16
 	Gateway uint32 // 0: To's destination itself is the next hop
 	MTU     uint16 // of the port; 0xffff: whatever an IP packet may have
-	MAC     uint64 // of the next hop, 0: not known
+	Next    uint32 // the next hop
+	MAC     uint64 // its MAC address, 0: not known
 
 	p                packet.Packet
 	goneFwd, goneRev *flow.Entry // of the flow that Reopens ends
@@ -106,6 +108,7 @@ func (q *Where) flow(w *Worker, e *flow.Entry) {
 	q.Entry = *e
 	q.Idle = flow.Idle(w.now, e.Last)
 	if peer := w.flows.Peer(e); peer != nil {
+		q.Peer = *peer
 		q.Idle = min(q.Idle, flow.Idle(w.now, peer.Last))
 	}
 	q.Limit = e.State.Limit(w.IdleLimit(e))
@@ -122,7 +125,7 @@ func (q *Where) route(w *Worker, t *table.Set) packet.Reason {
 	if next == 0 {
 		next = dst
 	}
-	q.Port, q.Gateway, q.MTU = hop.Port, hop.Gateway, w.opt.Ports[hop.Port].MTU
+	q.Port, q.Gateway, q.Next, q.MTU = hop.Port, hop.Gateway, next, w.opt.Ports[hop.Port].MTU
 	if q.MTU == 0 {
 		q.MTU = 1<<16 - 1
 	}

@@ -145,6 +145,10 @@ func (c *conn) Stats(ctx context.Context) (*api.Stats, error) {
 	return st, nil
 }
 
+func (c *conn) Where(_ context.Context, flow *api.Tuple) (*api.Where, error) {
+	return &api.Where{Flow: *flow}, nil
+}
+
 func (c *conn) Events(ctx context.Context) (<-chan api.Event, error) {
 	out := make(chan api.Event)
 	go func() {

@@ -39,6 +39,17 @@ func (e *Engine) read(ctx context.Context, dp Dataplane) (*api.Stats, error) {
 	return dp.Stats(ctx)
 }
 
+// Where asks the dataplane what would become of the first packet of a flow.
+func (e *Engine) Where(ctx context.Context, flow *api.Tuple) (*api.Where, error) {
+	l := e.link.Load()
+	if l == nil {
+		return nil, ErrNotConnected
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.opt.Patience)
+	defer cancel()
+	return l.dp.Where(ctx, flow)
+}
+
 // Readings are a reading of now and one before it, at least a second older when there is one, for rates. When there is
 // none, or the dataplane has started anew since, before has no Stats.
 func (e *Engine) Readings(ctx context.Context) (now, before Reading, err error) {

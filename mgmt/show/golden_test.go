@@ -148,20 +148,26 @@ func TestGolden(t *testing.T) {
 			for _, line := range lines {
 				got.WriteString("> " + line + "\n" + answer(t, line, seen(t)))
 			}
-			golden := filepath.Join("testdata", name+".golden")
-			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.String() != string(want) {
-				t.Errorf("%s differs; got:\n%s", golden, got.String())
-			}
+			golden(t, name, got.String())
 		})
+	}
+}
+
+// golden compares got with the file of that name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got:\n%s", path, got)
 	}
 }
 
@@ -189,7 +195,7 @@ func TestStartupShows(t *testing.T) {
 func TestWithoutDataplane(t *testing.T) {
 	v := seen(t)
 	v.Stats, v.Before, v.Without = nil, nil, errors.New("The dataplane is not connected")
-	for _, line := range []string{"stat ns", "stat worker", "stat worker 0", "stat service", "stat lb vserver web"} {
+	for _, line := range []string{"stat ns", "stat worker", "stat worker 0", "show where 1.1.1.1 1 2.2.2.2 2 TCP", "stat service", "stat lb vserver web"} {
 		if got := answer(t, line, v); got != "ERROR: The dataplane is not connected\n" {
 			t.Errorf("%s: %q", line, got)
 		}

@@ -29,6 +29,7 @@ type View struct {
 	Without error
 
 	Neighbors []Neighbor
+	Where     *api.Where // the dataplane's answer; nil: Without tells why
 
 	ChangedAt time.Time // of the running configuration
 	Saved     Saved
@@ -99,7 +100,7 @@ var writers = map[string]func(*page) error{
 	"show version":      showVersion, "show hardware": showHardware,
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
-	"stat worker": statWorker,
+	"stat worker": statWorker, "show where": showWhere,
 }
 
 func (p *page) f(format string, a ...any) { fmt.Fprintf(p.Builder, format, a...) }

@@ -16,7 +16,10 @@ import (
 )
 
 // receiver is a dataplane that only keeps what it is told.
-type receiver struct{ got *api.Tables }
+type receiver struct {
+	api.Dataplane // what nobody calls here
+	got           *api.Tables
+}
 
 func (r *receiver) Apply(_ context.Context, t *api.Tables) error { r.got = t; return nil }
 func (r *receiver) Stats(context.Context) (*api.Stats, error)    { return &api.Stats{}, nil }

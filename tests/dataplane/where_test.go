@@ -192,7 +192,7 @@ func (s *soothsayer) change() {
 		t.Config = config()
 		t.Config.StartupFactor = uint32(r.IntN(3))
 		for _, i := range []int{0, 9} {
-			t.Config.Vservers[i].Method = one(r, api.RoundRobin, api.LeastConnection, api.LeastPackets, api.LeastBandwidth, api.LeastResponseTime)
+			t.Config.Vservers[i].Method = api.Method(1 + r.IntN(int(api.SourceIPSourcePortHash)))
 		}
 	case 0:
 		s.up = s.up[:0]

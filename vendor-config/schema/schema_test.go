@@ -175,7 +175,7 @@ func TestTextSetRoundTrip(t *testing.T) {
 				case f.Type == addrType:
 					a.Field(f.Index).Set(reflect.ValueOf(netip.AddrFrom4([4]byte{byte(r.Uint32()), byte(r.Uint32()), 3, 4})))
 				case f.Syntax != "":
-					a.Field(f.Index).SetString(map[string]string{"name": "a b:1", "codes": "200 300-302", "request": "GET /x", "ifnum": "10/2"}[f.Syntax])
+					a.Field(f.Index).SetString(map[string]string{"name": "a b:1", "codes": "200 300-302", "request": "GET /x", "ifnum": "10/2", "protocol": "47"}[f.Syntax])
 				case f.Type.Kind() == reflect.String:
 					a.Field(f.Index).SetString("täxt \"q\" 'p' \\")
 				default:

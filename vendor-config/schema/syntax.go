@@ -12,6 +12,8 @@ var syntaxes = map[string]func(string) string{
 	"codes":   codesFault,
 	"request": requestFault,
 	"ifnum":   ifnumFault,
+
+	"protocol": protocolFault,
 }
 
 // nameFault: names begin with an ASCII letter, digit or underscore; then letters, digits and _ # . space : @ = -
@@ -57,6 +59,26 @@ func requestFault(s string) string {
 		}
 	}
 	return ""
+}
+
+// protocolFault: TCP, UDP or a number.
+func protocolFault(s string) string {
+	if _, ok := ProtocolNumber(s); !ok {
+		return "a protocol is TCP, UDP or a number from 1 to 255"
+	}
+	return ""
+}
+
+// ProtocolNumber is the IP protocol that an operator means.
+func ProtocolNumber(s string) (number uint8, ok bool) {
+	switch {
+	case strings.EqualFold(s, "TCP"):
+		return 6, true
+	case strings.EqualFold(s, "UDP"):
+		return 17, true
+	}
+	n, err := strconv.ParseUint(s, 10, 8)
+	return uint8(n), err == nil && n > 0
 }
 
 // ifnumFault: ports are named C/U.

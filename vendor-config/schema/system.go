@@ -31,6 +31,14 @@ type (
 	Worker struct {
 		ID uint8 `cli:"id" pos:"1" max:"63" help:"Number of the worker, from 0"`
 	}
+	// Where is what would become of the first packet of a flow.
+	Where struct {
+		SrcIP    netip.Addr `cli:"srcIP" pos:"1" required:"yes" help:"Source address of the packet, e.g. the client's"`
+		SrcPort  uint16     `cli:"srcPort" pos:"2" required:"yes" help:"Source port; 0 for protocols without ports"`
+		DestIP   netip.Addr `cli:"destIP" pos:"3" required:"yes" help:"Destination address of the packet, e.g. a VIP"`
+		DestPort uint16     `cli:"destPort" pos:"4" required:"yes" help:"Destination port; 0 for protocols without ports"`
+		Protocol string     `cli:"protocol" pos:"5" required:"yes" syntax:"protocol" help:"TCP, UDP or the number of an IP protocol without ports, e.g. 47"`
+	}
 	// NS is the appliance as a whole.
 	NS struct{}
 	// NSFeature switches features. What is built is always on, so enabling it asks for nothing.
@@ -64,6 +72,7 @@ func init() {
 	register[Interface]("interface", "interface", "show", "Ports of the appliance", false)
 	register[NS]("ns", "ns", "stat", "Packets, verdicts and drops of the appliance", false)
 	register[Worker]("worker", "worker", "stat", "Workers: how busy each is, what it holds and what it drops", false)
+	register[Where]("where", "where", "show", "What would become of the first packet of a flow: asked of the dataplane, changes nothing", false)
 	register[CLIMode]("cli mode", "cli-mode", "set unset show", "How this session prints", false)
 	unbuilt[CLIMode]("total=OFF disabledFeatureAction=NONE|ALLOW regex=ON")
 	unbuilt[NSConfig]("RBAconfig=YES config1 config2 outtype template ignoreDeviceSpecific")
