@@ -12,7 +12,7 @@ import (
 	"sluice/dataplane/worker"
 )
 
-// crew is the workers on their CPUs.
+// crew is the workers on their CPUs: worker i is DPDK's lcore i.
 type crew struct {
 	workers []*worker.Worker
 	lcores  []int
@@ -25,13 +25,19 @@ func newCrew(s *settings, ports *port.Ports) (*crew, error) {
 		return nil, err
 	}
 	c := &crew{lcores: s.lcores()}
+	var mesh *worker.Mesh
+	if len(c.lcores) > 1 {
+		if mesh, err = worker.NewMesh(len(c.lcores)); err != nil {
+			return nil, err
+		}
+	}
 	for i, l := range c.lcores {
 		w, err := worker.New(worker.Options{
-			ID: i, Lcore: uint32(l), Queue: ports.Queue(i), Ports: list,
-			Flows: s.Flows, FlowName: fmt.Sprintf("sluice-flows-%d", i), Huge: s.Huge, Busy: s.Busy,
+			ID: i, Mesh: mesh, Lcore: uint32(l), Queue: ports.Queue(i), Ports: list,
+			Flows: s.Flows / len(c.lcores), FlowName: fmt.Sprintf("sluice-flows-%d", i), Huge: s.Huge, Busy: s.Busy,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("the worker on CPU %d cannot start: %w", l, err)
+			return nil, fmt.Errorf("worker %d on CPU %d cannot start: %w", i, l, err)
 		}
 		c.workers = append(c.workers, w)
 	}
@@ -56,7 +62,7 @@ func (c *crew) run(ctx context.Context) error {
 	var stop atomic.Bool
 	var ended []<-chan error
 	for i, w := range c.workers {
-		ended = append(ended, eal.ExecOnLcoreAsync(uint(c.lcores[i]), make(chan error, 1), func(*eal.LcoreCtx) { w.Run(&stop) }))
+		ended = append(ended, eal.ExecOnLcoreAsync(uint(i), make(chan error, 1), func(*eal.LcoreCtx) { w.Run(&stop) }))
 	}
 	<-ctx.Done()
 	stop.Store(true)
@@ -65,7 +71,7 @@ func (c *crew) run(ctx context.Context) error {
 	}
 	for i, e := range ended {
 		if err := <-e; err != nil {
-			return fmt.Errorf("CPU %d: %w", c.lcores[i], err)
+			return fmt.Errorf("worker %d on CPU %d: %w", i, c.lcores[i], err)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func run(ctx context.Context, path string, log *slog.Logger) error {
 	}
 	c := newControl(crew.workers, ports)
 	c.tableMemory = uint64(s.Tables) << 20
-	log.Info("the dataplane forwards", "version", version, "ports", len(devices), "cpu", s.Lcore, "buffers", ports.PoolFree(), "socket", s.Socket)
+	log.Info("the dataplane forwards", "version", version, "ports", len(devices), "cpus", s.lcores(), "buffers", ports.PoolFree(), "socket", s.Socket)
 	return serve(ctx, l, c, crew, log)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/spf13/viper"
@@ -13,6 +14,7 @@ import (
 
 	"sluice/dataplane/flow"
 	"sluice/dataplane/port"
+	"sluice/dataplane/worker"
 )
 
 // settings are what the program is started with. They are read once, from a YAML file and the environment; what an
@@ -20,11 +22,12 @@ import (
 type settings struct {
 	Ports      []portSetting `mapstructure:"ports"`        // the same list as management's
 	Socket     string        `mapstructure:"socket"`       // where management connects
-	Lcore      int           `mapstructure:"lcore"`        // CPU of the worker
+	Lcore      int           `mapstructure:"lcore"`        // CPU of the only worker
+	Lcores     []int         `mapstructure:"lcores"`       // instead: CPU of each worker
 	Memory     int           `mapstructure:"memory"`       // MiB for packets
 	Huge       bool          `mapstructure:"huge"`         // take memory from hugepages
 	FilePrefix string        `mapstructure:"file-prefix"`  // of DPDK's run-time files, if it makes any
-	Flows      int           `mapstructure:"flows"`        // flow entries; a flow has two
+	Flows      int           `mapstructure:"flows"`        // flow entries of all workers; a flow has two
 	Tables     int           `mapstructure:"table-memory"` // MiB for tables, new and old; 0: what the machine has
 	Busy       bool          `mapstructure:"busy"`         // never sleep: lowest latency, a whole CPU
 	EALArgs    []string      `mapstructure:"eal-args"`     // further arguments for DPDK
@@ -55,7 +58,7 @@ func readSettings(path string) (*settings, error) {
 	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
 	v.AutomaticEnv()
 	for key, def := range map[string]any{
-		"socket": "/run/sluice/dataplane.sock", "lcore": 0, "memory": 64, "huge": false, "file-prefix": "",
+		"socket": "/run/sluice/dataplane.sock", "lcore": 0, "lcores": []int{}, "memory": 64, "huge": false, "file-prefix": "",
 		"flows": 1 << 20, "table-memory": 0, "busy": false,
 	} {
 		v.SetDefault(key, def)
@@ -92,6 +95,12 @@ func (s *settings) check() error {
 		return fmt.Errorf("`lcore` is %d: it is the number of a CPU, from 0", s.Lcore)
 	case s.Tables < 0:
 		return fmt.Errorf("`table-memory` is %d: it is a number of MiB, or 0 for what the machine has", s.Tables)
+	case s.Lcore != 0 && len(s.Lcores) > 0:
+		return errors.New("`lcore` and `lcores` are both set: the first is for one worker, the second for several")
+	case slices.ContainsFunc(s.Lcores, func(l int) bool { return l < 0 }):
+		return fmt.Errorf("`lcores` is %v: it lists the numbers of CPUs, from 0", s.Lcores)
+	case len(s.lcores())&(len(s.lcores())-1) != 0 || len(s.lcores()) > worker.MaxWorkers:
+		return fmt.Errorf("`lcores` lists %d CPUs: the workers that share the flows must be 1, 2, 4, 8 or %d", len(s.Lcores), worker.MaxWorkers)
 	case len(s.Ports) == 0:
 		return errors.New("`ports` is empty: name at least one, e.g. {name: 1/1, device: eth1, twin: tw0}")
 	case len(s.Ports) > port.MaxLanes/2:
@@ -151,8 +160,13 @@ func (s *settings) devices() []port.Device {
 	return ds
 }
 
-// lcores are the CPUs of the workers: one, until several workers share the flows.
-func (s *settings) lcores() []int { return []int{s.Lcore} }
+// lcores are the CPUs of the workers.
+func (s *settings) lcores() []int {
+	if len(s.Lcores) > 0 {
+		return s.Lcores
+	}
+	return []int{s.Lcore}
+}
 
 // eal is what DPDK is started with.
 func (s *settings) eal() *port.EALSettings {

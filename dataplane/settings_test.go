@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,7 +29,7 @@ func TestSettingsAreRead(t *testing.T) {
 	want := &settings{
 		Ports:  []portSetting{{"1/1", "da", "tw0"}, {"1/2", "db", "tw1"}},
 		Socket: "/tmp/a.sock", Lcore: 1, Memory: 128, Huge: true, FilePrefix: "p", Flows: 4096, Tables: 9, Busy: true,
-		EALArgs: []string{"--log-level", "debug"},
+		EALArgs: []string{"--log-level", "debug"}, Lcores: []int{},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("settings are %+v, want %+v", got, want)
@@ -50,6 +51,19 @@ func TestSettingsDefaultsAndEnvironment(t *testing.T) {
 	}
 }
 
+func TestLcoresAreTheWorkers(t *testing.T) {
+	for text, want := range map[string][]int{"": {0}, "lcore: 3\n": {3}, "lcores: [1]\n": {1}, "lcores: [0, 1]\n": {0, 1}, "lcores: [1, 1, 0, 0]\n": {1, 1, 0, 0}} {
+		s, err := readSettings(settingsFile(t, onePort+text))
+		if err != nil || !slices.Equal(s.lcores(), want) || !slices.Equal(s.eal().Lcores, want) {
+			t.Errorf("%q gives the workers %v, %v, want %v", text, s.lcores(), err, want)
+		}
+	}
+	t.Setenv("SLUICE_DATAPLANE_LCORES", "0,1")
+	if s, err := readSettings(settingsFile(t, onePort)); err != nil || !slices.Equal(s.lcores(), []int{0, 1}) {
+		t.Errorf("the environment gives the workers %v, %v", s.lcores(), err)
+	}
+}
+
 func TestFlowsFitTheMachine(t *testing.T) {
 	if err := checkFlows(1<<20, 128<<20); err != nil {
 		t.Errorf("a table that fits is refused with %v", err)
@@ -62,18 +76,22 @@ func TestFlowsFitTheMachine(t *testing.T) {
 func TestBadSettingsAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		onePort + "flws: 3\n": "flws",
-		"ports: [{name: a, device: da, twin: tw0, speed: 3}]\n":   "speed",
-		onePort + "flows: many\n":                                 "flows",
-		onePort + "flows: 3\n":                                    "`flows` is 3",
-		onePort + "table-memory: -1\n":                            "`table-memory` is -1",
-		onePort + "lcore: -1\n":                                   "`lcore` is -1",
-		"socket: /a\n":                                            "`ports` is empty",
-		onePort + "socket: \"\"\n":                                "`socket` is empty",
-		onePort + "socket: /" + strings.Repeat("a", 120) + "\n":   "longer than a Unix socket's path",
-		"ports: [{name: a, device: da}]\n":                        "entry 1 of `ports` needs",
-		"ports: [{name: a, device: da, twin: da}]\n":              "device da stands twice",
-		"ports: [{name: a, device: \"da,iface=x\", twin: tw0}]\n": "not the name of a network device",
-		"ports: [{name: a, device: abcdefghijklmnop, twin: t}]\n": "not the name of a network device",
+		"ports: [{name: a, device: da, twin: tw0, speed: 3}]\n":    "speed",
+		onePort + "flows: many\n":                                  "flows",
+		onePort + "flows: 3\n":                                     "`flows` is 3",
+		onePort + "table-memory: -1\n":                             "`table-memory` is -1",
+		onePort + "lcore: -1\n":                                    "`lcore` is -1",
+		onePort + "lcores: [0, 1, 2]\n":                            "must be 1, 2, 4",
+		onePort + "lcores: [0, -1]\n":                              "`lcores` is [0 -1]",
+		onePort + "lcore: 1\nlcores: [0, 1]\n":                     "`lcore` and `lcores` are both set",
+		onePort + "lcores: [0" + strings.Repeat(", 0", 31) + "]\n": "`lcores` lists 32 CPUs",
+		"socket: /a\n":                                             "`ports` is empty",
+		onePort + "socket: \"\"\n":                                 "`socket` is empty",
+		onePort + "socket: /" + strings.Repeat("a", 120) + "\n":    "longer than a Unix socket's path",
+		"ports: [{name: a, device: da}]\n":                         "entry 1 of `ports` needs",
+		"ports: [{name: a, device: da, twin: da}]\n":               "device da stands twice",
+		"ports: [{name: a, device: \"da,iface=x\", twin: tw0}]\n":  "not the name of a network device",
+		"ports: [{name: a, device: abcdefghijklmnop, twin: t}]\n":  "not the name of a network device",
 		"ports: [\n": "cannot be read",
 	} {
 		_, err := readSettings(settingsFile(t, text))

@@ -21,6 +21,7 @@ type lane struct {
 	port ethdev.Port
 	fd   int  // -1: none
 	mute bool // nothing comes from outside: having no descriptor is no reason to look again and again
+	deaf bool // the port has no receive queue for this worker
 }
 
 // dpdkQueue is a Queue of DPDK ports.
@@ -46,11 +47,14 @@ func newQueue(index int, lanes []lane) (*dpdkQueue, error) {
 		return nil, fmt.Errorf("cannot create a queue: %w", unix.ENOMEM)
 	}
 	for _, l := range lanes {
-		blind := C.int(0)
-		if l.fd < 0 && !l.mute {
+		blind, deaf := C.int(0), C.int(0)
+		switch {
+		case l.deaf:
+			deaf = 1
+		case l.fd < 0 && !l.mute:
 			blind = 1
 		}
-		C.queue_add_lane(c, C.uint16_t(l.port), C.int(l.fd), blind)
+		C.queue_add_lane(c, C.uint16_t(l.port), C.int(l.fd), blind, deaf)
 	}
 	return &dpdkQueue{addr: C.uintptr_t(uintptr(unsafe.Pointer(c))), c: c, lanes: len(lanes), wakefd: fd}, nil
 }

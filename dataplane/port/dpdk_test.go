@@ -276,7 +276,7 @@ func TestEALSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	args := (&EALSettings{Lcores: []int{1, 2}, MemoryMB: 64, FilePrefix: "a"}).args()
-	if got, want := strings.Join(args[1:], " "), "-l 1,2 --main-lcore 1 --no-pci --no-telemetry -m 64 --log-level *:error --no-huge --no-shconf --file-prefix a"; got != want {
+	if got, want := strings.Join(args[1:], " "), "--lcores 0@1,1@2 --main-lcore 0 --no-pci --no-telemetry -m 64 --log-level *:error --no-huge --no-shconf --file-prefix a"; got != want {
 		t.Errorf("EAL arguments are %q, want %q", got, want)
 	}
 	huge := strings.Join((&EALSettings{Lcores: []int{0}, Huge: true}).args(), " ")

@@ -18,7 +18,7 @@ import (
 
 // EALSettings are what DPDK needs before a port can be opened.
 type EALSettings struct {
-	Lcores     []int    // CPUs on which workers run; the first is the main lcore
+	Lcores     []int    // by worker: the CPU on which it runs; several may share one. Worker i is DPDK's lcore i
 	MemoryMB   int      // MiB for packets and DPDK itself
 	Huge       bool     // take the memory from hugepages
 	FilePrefix string   // of whatever DPDK may leave in its run-time directory; its default if empty
@@ -28,10 +28,10 @@ type EALSettings struct {
 // args returns EAL's argument vector.
 func (s *EALSettings) args() []string {
 	var cpus []string
-	for _, l := range s.Lcores {
-		cpus = append(cpus, strconv.Itoa(l))
+	for i, l := range s.Lcores {
+		cpus = append(cpus, fmt.Sprintf("%d@%d", i, l))
 	}
-	args := []string{"sluice-dataplane", "-l", strings.Join(cpus, ","), "--main-lcore", cpus[0], "--no-pci", "--no-telemetry",
+	args := []string{"sluice-dataplane", "--lcores", strings.Join(cpus, ","), "--main-lcore", "0", "--no-pci", "--no-telemetry",
 		"-m", strconv.Itoa(s.MemoryMB), "--log-level", "*:error"}
 	// Either way DPDK leaves no file behind, not even after kill -9.
 	if s.Huge {
@@ -56,7 +56,7 @@ func (s *EALSettings) check() error {
 	}
 	for _, l := range s.Lcores {
 		if l < 0 || !allowed.IsSet(l) {
-			return fmt.Errorf("this process may not use CPU %d: set `lcore` to one of its %d CPUs (see `taskset -p $$`)", l, allowed.Count())
+			return fmt.Errorf("this process may not use CPU %d: set `lcore` or `lcores` to one of its %d CPUs (see `taskset -p $$`)", l, allowed.Count())
 		}
 	}
 	var machine unix.Sysinfo_t

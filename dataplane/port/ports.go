@@ -30,13 +30,6 @@ type Device struct {
 	Twin   string // tap, e.g. "tw0": created beforehand by management, since one made by DPDK vanishes with it
 }
 
-// Numbers of descriptors per queue. The af_packet driver ignores them (its ring has framecnt frames), the tap driver
-// sets that many buffers aside.
-const (
-	rxDescriptors = 64
-	txDescriptors = 64
-)
-
 // maxMTU is what an af_packet frame of 2048 bytes can hold besides its header, an Ethernet header and two tags.
 const maxMTU = 1960
 
@@ -56,12 +49,13 @@ type openPort struct {
 	ifindex int
 	port    ethdev.Port
 	started bool
+	rx      int    // receive queues
 	fds     []int  // of its queues, for the kernel's own counters
 	missed  uint64 // packets that the kernel has dropped for want of room
 }
 
-// Open opens the devices with one queue for each worker, that is for each of DPDK's CPUs. DPDK must have been started
-// with s, all devices and twins must exist. An error is one sentence that names the device and says what to do.
+// Open opens the devices with one queue for each worker, that is for each of DPDK's lcores. Where a driver has fewer receive
+// queues the first workers receive for all and hand over what is not theirs. DPDK must have been started with s, all devices and twins must exist. An error is one sentence that names the device and says what to do.
 func Open(devices []Device, s *EALSettings) (*Ports, error) {
 	workers := len(s.Lcores)
 	if len(devices) == 0 || 2*len(devices) > MaxLanes {
@@ -142,7 +136,7 @@ func (p *Ports) attach(vdev, args string, dev *net.Interface, queues int) error 
 	if o.port, err = ethdev.GetPortByName(vdev); err != nil {
 		return because(err)
 	}
-	if err := startPort(o.port, p.pool, queues); err != nil {
+	if o.rx, err = startPort(o.port, p.pool, queues); err != nil {
 		return because(err)
 	}
 	o.started = true
@@ -160,41 +154,23 @@ func because(err error) error {
 	return err
 }
 
-// startPort gives a port its queues and starts it.
-func startPort(port ethdev.Port, pool *mempool.Mempool, queues int) error {
-	if err := port.DevConfigure(uint16(queues), uint16(queues)); err != nil {
-		return err
-	}
-	for q := range uint16(queues) {
-		if err := port.RxqSetup(q, rxDescriptors, pool); err != nil {
-			return err
-		}
-		if err := port.TxqSetup(q, txDescriptors); err != nil {
-			return err
-		}
-	}
-	return port.Start()
-}
-
 // lanes lists a worker's lanes with their descriptors.
 func (p *Ports) lanes(worker, workers int) []lane {
 	var ls []lane
 	for i := range p.opened {
 		o := &p.opened[i]
-		find := tapDescriptors
+		fd, fds := -1, []int(nil)
 		if i%2 == 0 {
-			find = packetDescriptors
-		}
-		fd := -1
-		// A tap has one descriptor more, the first one, which keeps it attached and gets no packets.
-		fds := find(*o)
-		if i%2 == 0 {
+			fds = packetDescriptors(*o)
 			o.fds = fds
+		} else if fds = tapDescriptors(*o); len(fds) > 0 {
+			fds = fds[1:] // the first one keeps the tap attached and gets no packets
 		}
-		if len(fds) >= workers {
-			fd = fds[len(fds)-workers+worker]
+		// In the order of their queues. A queue of a tap has two, one for each direction, which are of one file.
+		if each := len(fds) / workers; each > 0 {
+			fd = fds[worker*each]
 		}
-		ls = append(ls, lane{port: o.port, fd: fd})
+		ls = append(ls, lane{port: o.port, fd: fd, deaf: worker >= o.rx})
 	}
 	return ls
 }

@@ -115,7 +115,7 @@ func (r *Rings) add(name string, queues int, size uint) (ethdev.Port, error) {
 		return 0, fmt.Errorf("DPDK cannot make a port of rings: %w", unix.Errno(-n))
 	}
 	port := ethdev.Port(n)
-	if err := startPort(port, r.pool, queues); err != nil {
+	if err := startQueues(port, r.pool, queues, queues); err != nil {
 		return 0, fmt.Errorf("DPDK cannot start a port of rings: %w", err)
 	}
 	r.ports = append(r.ports, port)

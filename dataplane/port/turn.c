@@ -48,6 +48,7 @@ struct queue {
 	uint32_t lanes;
 	uint16_t index; // of the ports' receive and transmit queues
 	uint16_t port[MAX_LANES];
+	uint8_t deaf[MAX_LANES]; // the lane has nothing to receive from
 
 	uint32_t fds;                     // descriptors in poll, the first one is for waking
 	int blind;                        // a lane has no descriptor
@@ -70,8 +71,9 @@ struct queue *queue_new(uint16_t index, int wakefd)
 
 void queue_free(struct queue *q) { free(q); }
 
-void queue_add_lane(struct queue *q, uint16_t port, int fd, int blind)
+void queue_add_lane(struct queue *q, uint16_t port, int fd, int blind, int deaf)
 {
+	q->deaf[q->lanes] = deaf != 0;
 	q->port[q->lanes++] = port;
 	if (fd >= 0)
 		q->poll[q->fds++] = (struct pollfd){.fd = fd, .events = POLLIN};
@@ -111,7 +113,7 @@ void queue_turn(uintptr_t queue, uintptr_t exchange)
 	}
 	x->rx_n = 0;
 	for (uint32_t i = 0; i < lanes; i++) {
-		uint16_t n = rte_eth_rx_burst(q->port[lane], q->index, x->rx, BURST);
+		uint16_t n = q->deaf[lane] ? 0 : rte_eth_rx_burst(q->port[lane], q->index, x->rx, BURST);
 		uint32_t this = lane;
 		lane = lane + 1 == lanes ? 0 : lane + 1;
 		if (n != 0) {
