@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,6 +22,8 @@ type Appliance struct {
 	From  string // node from which the operator reaches the shell
 	Addr  string // of the shell
 	Ports []Port
+
+	Workers int // that share the flows
 }
 
 func (a *Appliance) path(name string) string { return a.Lab.Path(filepath.Join(a.Node, name)) }
@@ -73,8 +77,8 @@ func (a *Appliance) settings() error {
 		fmt.Fprintf(&ports, "  - {name: %q, device: %s, twin: %s}\n", p.Name, p.Device, p.Twin)
 	}
 	socket := a.path("dataplane.sock")
-	dataplane := fmt.Sprintf("socket: %s\nlcore: %s\nmemory: 64\nhuge: false\nfile-prefix: %s\nflows: 262144\nports:\n%s",
-		socket, Lcore(), a.Lab.NS(a.Node), ports.String())
+	dataplane := fmt.Sprintf("socket: %s\n%s\nmemory: 64\nhuge: false\nfile-prefix: %s\nflows: 262144\nports:\n%s",
+		socket, a.lcores(), a.Lab.NS(a.Node), ports.String())
 	mgmt := fmt.Sprintf(`socket: %s
 hostname: %s
 config-dir: %s
@@ -91,6 +95,18 @@ ports:
 		return err
 	}
 	return os.WriteFile(a.path("mgmt.yaml"), []byte(mgmt), 0o600)
+}
+
+// lcores is the setting of the workers' CPUs: several are spread over those that we may use.
+func (a *Appliance) lcores() string {
+	if a.Workers <= 1 {
+		return "lcore: " + Lcore()
+	}
+	cpus := make([]string, a.Workers)
+	for i := range cpus {
+		cpus[i] = strconv.Itoa(i % runtime.NumCPU())
+	}
+	return "lcores: [" + strings.Join(cpus, ", ") + "]"
 }
 
 // Lcore is the CPU for a worker: the last one that we may use.

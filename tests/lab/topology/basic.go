@@ -24,7 +24,7 @@ func ServerIP(i int) string { return fmt.Sprintf("10.2.0.%d", 11+i) }
 // Basic is the appliance of the topology basic.
 func (l *Lab) Basic() *Appliance {
 	return &Appliance{Lab: l, Node: "adc", From: "client", Addr: ShellIP,
-		Ports: []Port{{"1/1", "da", "tw0"}, {"1/2", "db", "tw1"}}}
+		Ports: []Port{{"1/1", "da", "tw0"}, {"1/2", "db", "tw1"}}, Workers: l.kind.workers}
 }
 
 // basic: a client, the appliance with a port on either side, and three web servers behind a switch.

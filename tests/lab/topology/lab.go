@@ -24,16 +24,21 @@ type kind struct {
 	appliance func(*Lab) *Appliance
 	script    func() string
 	request   string
+	workers   int // of the appliance's dataplane
 }
 
 // Names are the topologies that can be brought up.
-var Names = []string{"basic", "seed003"}
+var Names = []string{"basic", "workers", "seed003"}
 
 func kindOf(name string) kind {
-	if name == "seed003" {
-		return kind{(*Lab).seed003, (*Lab).Seed003, LeastPacketsScript, "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12"}
+	basic := kind{(*Lab).basic, (*Lab).Basic, BasicScript, "curl http://" + VIP + "/", 1}
+	switch name {
+	case "workers": // basic, but two workers share the flows
+		basic.workers = 2
+	case "seed003":
+		return kind{(*Lab).seed003, (*Lab).Seed003, LeastPacketsScript, "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12", 1}
 	}
-	return kind{(*Lab).basic, (*Lab).Basic, BasicScript, "curl http://" + VIP + "/"}
+	return basic
 }
 
 // Appliance is the lab's appliance.
