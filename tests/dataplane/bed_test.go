@@ -331,6 +331,8 @@ func flowsOf(w *api.WorkerStats) uint64   { return w.Flows }
 func packetsOf(w *api.WorkerStats) uint64 { return w.Packets }
 func handedOf(w *api.WorkerStats) uint64  { return w.HandedOver }
 
+func takenOf(w *api.WorkerStats) uint64 { return w.TakenOver }
+
 // event is the oldest event that no worker's reader has seen.
 func (b *bed) event() (api.Event, bool) {
 	for _, w := range b.ws {

@@ -29,11 +29,12 @@ func (m *model) chosen(n *nat, ip ip4) {
 		}
 		m.homes[key] = n.s.id
 	case api.RoundRobin:
-		last := m.turns[n.v.port]
+		at := chooser{n.v.port, m.worker(n.client)}
+		last := m.turns[at]
 		if last = last[max(0, len(last)-len(may)+1):]; slices.Contains(last, n.s.id) {
 			m.t.Fatalf("service %d of %d again, after %v", n.s.id, len(may), last)
 		}
-		m.turns[n.v.port] = append(last, n.s.id)
+		m.turns[at] = append(last, n.s.id)
 	default:
 		for _, s := range may {
 			if m.open[s.id] < m.open[n.s.id] {
@@ -127,15 +128,15 @@ func (m *model) collect() {
 // commit changes the tables: what waited for a neighbor that is known now leaves.
 func (m *model) commit() {
 	m.b.apply(m.w.change(m.r))
-	m.turns = map[uint16][]uint32{}
-	for ip, list := range m.held {
+	m.turns = map[chooser][]uint32{}
+	for at, list := range m.held {
 		for _, id := range list {
 			e := m.sent[id]
 			e.stray = e.stray || e.side == 1 && e.hop != e.flow.client.ip && e.hop != m.w.gateway
 			m.sent[id] = e
 		}
-		if _, known := m.w.macs[ip]; known {
-			delete(m.held, ip)
+		if _, known := m.w.macs[at.ip]; known {
+			delete(m.held, at)
 		}
 	}
 	m.collect()
@@ -145,12 +146,12 @@ func (m *model) commit() {
 func (m *model) later(seconds int) {
 	m.now += seconds
 	m.b.pass(float64(seconds))
-	for ip, list := range m.held {
+	for at, list := range m.held {
 		for _, id := range list {
 			m.want["drop-neighbor-unresolved"]++
 			delete(m.sent, id)
 		}
-		delete(m.held, ip)
+		delete(m.held, at)
 	}
 	for _, n := range slices.Clone(m.live) {
 		limit := idleLimit(n.v, n.s)
@@ -203,9 +204,9 @@ func (m *model) figures() {
 // TestTrafficAgainstNaiveNAT sends random traffic of many clients and servers, in bursts, while tables change and time passes, and
 // compares every frame, every choice and every counter with the model.
 func TestTrafficAgainstNaiveNAT(t *testing.T) {
-	for seed := range uint64(3) {
-		b := newBed(t, newMemory(t), 1<<13)
-		m := newModel(t, b, seed)
+	for seed, c := range []crew{alone, alone, {2, 0, true}, {4, 0, true}} {
+		b := newCrew(t, newMemories(t, c.workers, poolSize), c, c.workers<<13)
+		m := newModel(t, b, uint64(seed))
 		b.apply(m.w.tables())
 		for i := range 3000 {
 			switch k := m.r.IntN(100); {
@@ -229,6 +230,9 @@ func TestTrafficAgainstNaiveNAT(t *testing.T) {
 		}
 		if len(m.w.changed) != 6 {
 			t.Errorf("not everything has changed: %v", m.w.changed)
+		}
+		if s := b.stats(); c.workers > 1 && (sum(s, handedOf) < 10000 || sum(s, handedOf) != sum(s, takenOf)) {
+			t.Errorf("%d packets were handed over and %d taken", sum(s, handedOf), sum(s, takenOf))
 		}
 		b.close()
 	}

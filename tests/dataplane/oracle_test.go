@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 )
 
@@ -18,19 +19,36 @@ type model struct {
 	r     *rand.Rand
 	b     *bed
 	w     *world
-	now   int                 // seconds
-	flows map[client5]*nat    // by what the client sends
-	live  []*nat              // the same, in a fixed order
-	taken map[string]*nat     // by what the server answers
-	sent  map[uint64]expected // by number: frames on their way
-	held  map[ip4][]uint64    // by neighbor: frames that wait
+	now   int                   // seconds
+	flows map[client5]*nat      // by what the client sends
+	live  []*nat                // the same, in a fixed order
+	taken map[string]*nat       // by what the server answers
+	sent  map[uint64]expected   // by number: frames on their way
+	held  map[neighbor][]uint64 // frames that wait
 	n     uint64
-	want  map[string]uint64   // counters
-	wait  map[client5]bool    // clients that have opened or ended a connection in this step: they send no more in it
-	turns map[uint16][]uint32 // services that vservers chose since the last change
-	open  map[uint32]int      // connections of a service
-	homes map[string]uint32   // services that clients went to by a hash of their address, by client and who could be chosen
+	want  map[string]uint64    // counters
+	wait  map[client5]bool     // clients that have opened or ended a connection in this step: they send no more in it
+	turns map[chooser][]uint32 // services that were chosen since the last change
+	open  map[uint32]int       // connections of a service
+	homes map[string]uint32    // services that clients went to by a hash of their address, by client and who could be chosen
 	frames
+}
+
+// neighbor is what a worker waits for, chooser is a worker and a vserver's port: each worker waits and takes turns for itself.
+type (
+	neighbor struct {
+		ip     ip4
+		worker uint32
+	}
+	chooser struct {
+		port   uint16
+		worker uint32
+	}
+)
+
+// worker is whose flow it is: by its client's address and port, as no flow of the model is without a port.
+func (m *model) worker(c client5) uint32 {
+	return flow.OwnerByClient(packet.Addr4(c.ip), packet.Swap16(c.port), uint32(len(m.b.ws)))
 }
 
 // frames are how many went in and came out: transmitted, given to the kernel.
@@ -68,7 +86,7 @@ type expected struct {
 
 func newModel(t *testing.T, b *bed, seed uint64) *model {
 	return &model{t: t, r: rand.New(rand.NewPCG(seed, 2)), b: b, w: newWorld(), flows: map[client5]*nat{}, taken: map[string]*nat{}, sent: map[uint64]expected{},
-		held: map[ip4][]uint64{}, want: map[string]uint64{}, turns: map[uint16][]uint32{}, open: map[uint32]int{}, homes: map[string]uint32{}}
+		held: map[neighbor][]uint64{}, want: map[string]uint64{}, turns: map[chooser][]uint32{}, open: map[uint32]int{}, homes: map[string]uint32{}}
 }
 
 // number puts the frame's number into its payload, so that it is found again wherever it comes out.
@@ -227,10 +245,10 @@ func (m *model) forward(id uint64, e expected, why string) {
 		why = "drop-no-route"
 	} else if known {
 		m.sent[id] = e
-	} else if len(m.held[hop]) == 3 {
+	} else if at := (neighbor{hop, m.worker(e.flow.client)}); len(m.held[at]) == 3 {
 		why = "drop-hold-full"
 	} else {
-		m.held[hop] = append(m.held[hop], id)
+		m.held[at] = append(m.held[at], id)
 		m.sent[id] = e
 		why = "held-neighbor"
 	}
