@@ -65,7 +65,7 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.workers[0].Tables()
-	next, err := table.BuildWithin(t, before, c.room(before))
+	next, err := table.BuildWithin(t, before, c.room(t, before))
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,17 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 	return nil
 }
 
-// room is how many bytes new tables may take beside those in force.
-func (c *control) room(now *table.Set) uint64 {
+// tableMargin is what tables leave of the machine's memory, in bytes: flows, garbage and other programs come and go.
+const tableMargin = 64 << 20
+
+// room is how many bytes new tables may take beside those in force. News of services and neighbors may use what configurations
+// and routes must leave: to refuse them would send packets to servers that are down.
+func (c *control) room(t *api.Tables, now *table.Set) uint64 {
 	free := spareMemory("/")
+	if t.Config == nil && t.FIB == nil {
+		return free
+	}
+	free -= min(free, tableMargin)
 	if c.tableMemory != 0 {
 		free = min(free, c.tableMemory-min(c.tableMemory, now.Bytes()))
 	}

@@ -10,11 +10,8 @@ import (
 	"strings"
 )
 
-// spareMargin is what tables must leave of the machine's memory, in bytes: packets' flows, garbage and other programs come and go.
-const spareMargin = 64 << 20
-
-// spareMemory is how many bytes new tables may take: what the machine, and every control group that this program is in, has left,
-// less the margin. root is where the kernel's files are: "/" but in tests. There is no bound where the kernel tells none.
+// spareMemory is how many bytes of memory this program may still take: what the machine, and every control group that it is in, has
+// left. root is where the kernel's files are: "/" but in tests. There is no bound where the kernel tells none.
 func spareMemory(root string) uint64 {
 	free := uint64(math.MaxUint64)
 	if kib, ok := field(path.Join(root, "proc/meminfo"), "MemAvailable:"); ok {
@@ -23,7 +20,7 @@ func spareMemory(root string) uint64 {
 	for _, g := range memoryGroups(root) {
 		free = min(free, g.free())
 	}
-	return free - min(free, spareMargin)
+	return free
 }
 
 // memoryGroup is a control group's folder and how its version calls the files in it.

@@ -19,21 +19,21 @@ func TestSpareMemory(t *testing.T) {
 		files map[string]string
 		want  uint64
 	}{
-		{"a kernel that says nothing", nil, math.MaxUint64 - spareMargin},
-		{"the machine alone", map[string]string{"proc/meminfo": machine}, 1024*mib - spareMargin},
+		{"a kernel that says nothing", nil, math.MaxUint64},
+		{"the machine alone", map[string]string{"proc/meminfo": machine}, 1024 * mib},
 		{"a group without a limit", map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/a\n",
-			"sys/fs/cgroup/a/memory.max": "max\n", "sys/fs/cgroup/a/memory.current": "1048576\n"}, 1024*mib - spareMargin},
+			"sys/fs/cgroup/a/memory.max": "max\n", "sys/fs/cgroup/a/memory.current": "1048576\n"}, 1024 * mib},
 		{"a limited group", map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/a/b\n",
-			"sys/fs/cgroup/a/b/memory.max": "536870912\n", "sys/fs/cgroup/a/b/memory.current": "134217728\n"}, 384*mib - spareMargin},
+			"sys/fs/cgroup/a/b/memory.max": "536870912\n", "sys/fs/cgroup/a/b/memory.current": "134217728\n"}, 384 * mib},
 		{"pages of files go when they are in the way", map[string]string{"proc/self/cgroup": "0::/a\n",
 			"sys/fs/cgroup/a/memory.max": "536870912\n", "sys/fs/cgroup/a/memory.current": "134217728\n",
-			"sys/fs/cgroup/a/memory.stat": "anon 5\ninactive_file 33554432\n"}, 416*mib - spareMargin},
+			"sys/fs/cgroup/a/memory.stat": "anon 5\ninactive_file 33554432\n"}, 416 * mib},
 		{"the group around it is tighter", map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/a/b\n",
 			"sys/fs/cgroup/a/b/memory.max": "536870912\n", "sys/fs/cgroup/a/b/memory.current": "0\n",
-			"sys/fs/cgroup/a/memory.max": "268435456\n", "sys/fs/cgroup/a/memory.current": "0\n"}, 256*mib - spareMargin},
+			"sys/fs/cgroup/a/memory.max": "268435456\n", "sys/fs/cgroup/a/memory.current": "0\n"}, 256 * mib},
 		{"version 1", map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "3:cpuset:/\n4:memory:/c\n0::/\n",
 			"sys/fs/cgroup/memory/c/memory.limit_in_bytes": "268435456\n", "sys/fs/cgroup/memory/c/memory.usage_in_bytes": "67108864\n",
-			"sys/fs/cgroup/memory/c/memory.stat": "total_inactive_file 33554432\n"}, 224*mib - spareMargin},
+			"sys/fs/cgroup/memory/c/memory.stat": "total_inactive_file 33554432\n"}, 224 * mib},
 		{"more than there is", map[string]string{"proc/self/cgroup": "0::/a\n",
 			"sys/fs/cgroup/a/memory.max": "1000\n", "sys/fs/cgroup/a/memory.current": "2000\n"}, 0},
 	} {
@@ -72,6 +72,9 @@ func TestTablesBeyondMemoryChangeNothing(t *testing.T) {
 	s, err := c.Stats(t.Context())
 	if err != nil || s.ConfigVersion != 1 {
 		t.Errorf("configuration %d is in force: %v", s.ConfigVersion, err)
+	}
+	if err := c.Apply(t.Context(), &api.Tables{Health: &api.Health{Version: 2}, Neighbors: &api.Neighbors{Version: 2}}); err != nil {
+		t.Errorf("news of services and neighbors are refused as well: %v", err)
 	}
 	c.tableMemory = 64 << 20
 	if err := c.Apply(t.Context(), more); err != nil {

@@ -25,10 +25,10 @@ func TestTablesThatDoNotFitAreRefused(t *testing.T) {
 		says string
 	}{
 		{"configuration", &api.Tables{Config: &api.Config{Version: 5, Services: []api.Service{{ID: MaxID, Name: "far", IP: ip("10.0.0.1")}}}},
-			"the tables need 9 MiB of memory (configuration 5: 9, balancing: 1)"},
-		{"Maglev table", &api.Tables{Config: many, Health: up}, "the tables need 2 MiB of memory (configuration 0: 1, balancing: 2)"},
-		{"routes", &api.Tables{FIB: &api.FIB{Version: 6, Routes: routes}}, "the tables need 3 MiB of memory (forwarding table 6: 3)"},
-		{"neighbors", &api.Tables{Neighbors: &api.Neighbors{Version: 7}}, "the tables need 2 MiB of memory (neighbors 7: 2)"},
+			"the tables need 8.3 MiB of memory (configuration 5: 8.1, balancing: 0.3)"},
+		{"Maglev table", &api.Tables{Config: many, Health: up}, "the tables need 1.3 MiB of memory (configuration 0: 0.1, balancing: 1.3)"},
+		{"routes", &api.Tables{FIB: &api.FIB{Version: 6, Routes: routes}}, "the tables need 2.3 MiB of memory (forwarding table 6: 2.3)"},
+		{"neighbors", &api.Tables{Neighbors: &api.Neighbors{Version: 7}}, "the tables need 1.1 MiB of memory (neighbors 7: 1.1)"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			prev := mustBuild(t, hashConfig(1, backends(3)), empty(t))
@@ -114,7 +114,7 @@ func TestSizesAreExact(t *testing.T) {
 
 func TestSizesAreWrittenRoundedUp(t *testing.T) {
 	err := fits([]part{{name: "a", size: 1}, {name: "b", size: 3<<20 + 1}}, 2<<20+5)
-	if err == nil || !strings.HasPrefix(err.Error(), "the tables need 4 MiB of memory (a: 1, b: 4) and 2 MiB are free: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "the tables need 3.1 MiB of memory (a: 0.1, b: 3.1) and 2.0 MiB are free: ") {
 		t.Error(fmt.Sprint(err))
 	}
 	if err := fits([]part{{size: 5}}, 5); err != nil {

@@ -142,18 +142,20 @@ func (s *Set) draft(t *api.Tables, prev *Set) (parts []part, err error) {
 
 // fits refuses parts that need more than what is free.
 func fits(parts []part, free uint64) error {
-	const mib = 1 << 20
 	need, each := uint64(0), ""
 	for _, p := range parts {
 		need += uint64(p.size)
-		each += fmt.Sprintf(", %s: %d", p.name, (p.size+mib-1)/mib)
+		each += ", " + p.name + ": " + mib(uint64(p.size)*10+1<<20-1)
 	}
 	if need <= free {
 		return nil
 	}
-	return fmt.Errorf("the tables need %d MiB of memory (%s) and %d MiB are free: nothing has changed; give the dataplane more memory, "+
-		"or configure fewer services, vservers or routes", (need+mib-1)/mib, each[2:], free/mib)
+	return fmt.Errorf("the tables need %s MiB of memory (%s) and %s MiB are free: nothing has changed; give the dataplane more memory, "+
+		"or configure fewer services, vservers or routes", mib(need*10+1<<20-1), each[2:], mib(free*10))
 }
+
+// mib writes tenths of bytes in MiB, cut to tenths.
+func mib(n uint64) string { return fmt.Sprintf("%d.%d", n>>20/10, n>>20%10) }
 
 // Bytes is the memory of the whole set, also of parts that other sets share.
 func (s *Set) Bytes() uint64 {
