@@ -24,6 +24,8 @@ func TestBaselines(t *testing.T) {
 		{what: "another with the number", renew: counted("b", 6), read: counted("b", 6), want: 0},
 		{what: "and what it counts itself", renew: counted("b", 6), read: counted("b", 9), want: 3},
 		{what: "gone", renew: nil, read: nil, absent: true},
+		{what: "a counter that wraps", renew: counted("c", 1<<64-10), read: counted("c", 2), want: 12},
+		{what: "gone again", renew: nil, read: nil, absent: true},
 		{what: "added again", renew: counted("b", 9), read: counted("b", 10), want: 1},
 	} {
 		b.renew(row.renew)

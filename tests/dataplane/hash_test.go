@@ -59,7 +59,7 @@ func numbered() *api.Tables {
 // down its clients move and no others, but for Maglev's few, and when it is back all are where they were.
 func TestHashedClientsStay(t *testing.T) {
 	const clients = 250
-	here, there := newBed(t, newMemory(t), 1<<13), newBed(t, newMemory(t), 1<<13)
+	here, there := newBed(t, newMemory(t), 1<<13), newCrew(t, newMemories(t, 4, poolSize), crew{workers: 4, turns: true}, 1<<15)
 	there.apply(numbered())
 	home := here.homes(clients, 5000, hashPort)
 	by := map[ip4]int{}
@@ -75,7 +75,7 @@ func TestHashedClientsStay(t *testing.T) {
 		t.Error("from another port clients go elsewhere")
 	}
 	if !slices.Equal(home, there.homes(clients, 5002, hashPort)) {
-		t.Error("another worker with other numbers sends clients elsewhere")
+		t.Error("four workers of an appliance with other numbers send clients elsewhere")
 	}
 	health(1, 3)(here)
 	moved := 0
@@ -139,4 +139,33 @@ func TestHashMethods(t *testing.T) {
 		}
 	}
 	b.close()
+}
+
+// TestHashedFlowOutlivesItsService: when a client's server is taken away its connection goes on, new ones go elsewhere, and with the
+// server back they come back.
+func TestHashedFlowOutlivesItsService(t *testing.T) {
+	b := newBed(t, newMemory(t), 1024)
+	home := b.goesTo(client, 5000, hashPort)
+	b.close()
+	id := uint32(home[3] - 10) // web1 is 10.2.0.11
+	sport := uint16(8000 + id)
+	flow := row{
+		steps: []step{
+			open(5001, hashPort, home, q1, sport),
+			{in: []on{{nic2, answer(home, sport, q1, synack)}}, out: []on{{nic1, answered(hashPort, 5001, synack)}}},
+			{in: []on{{nic1, ask(5001, hashPort, ack)}}, out: []on{{nic2, asked(home, q1, sport, ack)}}},
+			applies(without(id)),
+			{do: func(b *bed) {
+				if away := b.goesTo(client, 5002, hashPort); away == home {
+					b.t.Errorf("a new connection went to %v, which was taken away", addr(home))
+				}
+			}},
+			{in: []on{{nic1, data(ask(5001, hashPort, psh))}}, out: []on{{nic2, data(asked(home, q1, sport, psh))}}},
+			{in: []on{{nic2, data(answer(home, sport, q1, psh))}}, out: []on{{nic1, data(answered(hashPort, 5001, psh))}}},
+			applies(without()),
+			open(5003, hashPort, home, q2, sport),
+		},
+		counters: map[string]uint64{"forward-new-flow": 3, "forward-flow": 4},
+	}
+	flow.run(t, newMemory(t), alone)
 }
