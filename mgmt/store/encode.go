@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -23,25 +24,95 @@ const formatVersion = "1"
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
+// written is the text of the rows of one object.
+type written struct {
+	rows []any
+	ends []int // of each row's text
+	text []byte
+}
+
+// writer writes files and keeps the texts of rows, which take longer to make than to write: of a configuration that
+// differs from the one before in a row, one text is new.
+type writer struct {
+	mu      sync.Mutex
+	config  *schema.Config
+	objects map[*schema.Object]*written
+}
+
+// encode is writer.encode for a file that nothing like it was written before.
+func encode(c *schema.Config, kept []held, m Meta) ([]byte, error) {
+	return new(writer).encode(c, kept, m)
+}
+
 // encode writes the file. The form is canonical: objects in the order of the schema, rows in the order in which they
 // were created, leaves in the order of the struct with the keys first, and no leaf at its default.
-func encode(c *schema.Config, kept []held, m Meta) ([]byte, error) {
+func (w *writer) encode(c *schema.Config, kept []held, m Meta) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.config == nil {
+		w.config = schema.New()
+	}
+	objects := map[*schema.Object]*written{} // put in place when all is well
 	var b bytes.Buffer
 	b.WriteString(xmlHead)
 	at := m.At.UTC().Format(time.RFC3339)
 	fmt.Fprintf(&b, "<?sluice version=%q saved-by=%q saved-at=%q?>\n", formatVersion, plainName(m.By), at)
 	fmt.Fprintf(&b, "<config xmlns=%q>\n  <sluice xmlns=%q>\n", baseNS, ownNS)
 	for _, o := range schema.Objects() {
-		for _, row := range c.Rows(o) {
-			if err := encodeRow(&b, o, row); err != nil {
-				return nil, fmt.Errorf("%s: %w", title(o, reflect.ValueOf(row).Elem()), err)
+		t := w.objects[o]
+		if t == nil || !w.config.Same(c, o) {
+			var err error
+			if t, err = t.again(o, c.Rows(o)); err != nil {
+				return nil, err
 			}
 		}
+		objects[o] = t
+		b.Write(t.text)
 	}
+	w.config, w.objects = c, objects
 	b.WriteString("  </sluice>\n")
 	encodeHeld(&b, kept)
 	b.WriteString("</config>\n")
 	return b.Bytes(), nil
+}
+
+// again is the text of rows, of which most may be those of t (nil: none), in their order.
+func (t *written) again(o *schema.Object, rows []any) (*written, error) {
+	if t == nil {
+		t = &written{}
+	}
+	n := &written{rows: rows, ends: make([]int, 0, len(rows))}
+	b := bytes.NewBuffer(make([]byte, 0, len(t.text)+len(t.text)/16))
+	at := 0 // in t.rows
+	for _, row := range rows {
+		k := at
+		for k < len(t.rows) && t.rows[k] != row && k < at+nearby {
+			k++
+		}
+		switch {
+		case k < len(t.rows) && t.rows[k] == row:
+			b.Write(t.text[t.begin(k):t.ends[k]])
+			at = k + 1
+		default:
+			if err := encodeRow(b, o, row); err != nil {
+				return nil, fmt.Errorf("%s: %w", title(o, reflect.ValueOf(row).Elem()), err)
+			}
+			at++ // as a rule it stands in the place of the one before
+		}
+		n.ends = append(n.ends, b.Len())
+	}
+	n.text = b.Bytes()
+	return n, nil
+}
+
+// nearby is how many rows that were taken away in a row are looked past.
+const nearby = 16
+
+func (t *written) begin(k int) int {
+	if k == 0 {
+		return 0
+	}
+	return t.ends[k-1]
 }
 
 func encodeRow(b *bytes.Buffer, o *schema.Object, row any) error {

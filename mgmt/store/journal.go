@@ -116,7 +116,7 @@ func (s *Store) writeJournal(c *schema.Config, sum string) error {
 	if err != nil {
 		return err
 	}
-	data, err := encode(c, nil, Meta{})
+	data, err := s.writer.encode(c, nil, Meta{})
 	if err != nil {
 		return err
 	}

@@ -116,6 +116,47 @@ func same(t *testing.T, got, want *schema.Config) {
 	}
 }
 
+// TestKeptTextsAreThoseOfTheRows: a writer that has written other versions writes the same as one that has not.
+func TestKeptTextsAreThoseOfTheRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 8))
+	var w writer
+	versions := []*schema.Config{randomConfig(r, 30)}
+	for step := range 500 {
+		c := versions[r.IntN(len(versions))].Clone()
+		for range r.IntN(4) {
+			o := schema.Objects()[r.IntN(len(schema.Objects()))]
+			if !o.Rows {
+				continue
+			}
+			rows := c.Rows(o)
+			if r.IntN(2) == 0 && len(rows) > 0 {
+				c.Remove(o, rows[r.IntN(len(rows))])
+			} else if row := randomRow(r, c, o); row != nil {
+				c.Put(o, row)
+			}
+		}
+		if r.IntN(10) == 0 { // cannot be written: nothing of it may be kept
+			bad := c.Clone()
+			schema.Put(bad, &schema.Server{Name: "new", IPAddress: netip.MustParseAddr("10.0.0.1"), State: "ENABLED"})
+			schema.Put(bad, &schema.Service{Name: "bad\x00", Server: "new", ServiceType: "TCP"})
+			if _, err := w.encode(bad, nil, Meta{}); err == nil {
+				t.Fatal("a name with a zero byte is written")
+			}
+		}
+		got, err := w.encode(c, nil, Meta{})
+		want, wanted := encode(c, nil, Meta{})
+		if err != nil || wanted != nil {
+			t.Fatal(err, wanted)
+		}
+		if string(got) != string(want) {
+			t.Fatalf("step %d: written is\n%s\nwant\n%s", step, got, want)
+		}
+		if versions = append(versions, c); len(versions) > 8 {
+			versions = versions[1:]
+		}
+	}
+}
+
 func TestSaveThenLoadIsEqual(t *testing.T) {
 	s := open(t)
 	for seed := range uint64(150) {

@@ -91,6 +91,7 @@ type Store struct {
 	held   []held // what the file holds and is not in force
 
 	journal journal // guarded by mu
+	writer  writer
 }
 
 // Open prepares dir as a store, creating it when it is missing. Remains of a save that was cut off are removed.
@@ -181,7 +182,7 @@ func (s *Store) Save(c *schema.Config, m Meta) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := outdated(s.held, c)
-	data, err := encode(c, kept, m)
+	data, err := s.writer.encode(c, kept, m)
 	if err != nil {
 		return notSaved(err)
 	}
