@@ -22,7 +22,8 @@ const commitBar = 50
 // timing is how long one kind of step took, sample by sample.
 type timing struct {
 	what    string
-	samples []float64 // ms
+	samples []float64  // ms
+	cpu     [2]float64 // ms of CPU a sample that management and the dataplane have used, with all that they do beside; 0: not known
 }
 
 func (t *timing) add(d time.Duration) { t.samples = append(t.samples, float64(d)/1e6) }
@@ -35,10 +36,14 @@ func (t *timing) since(start time.Time) time.Time {
 }
 
 func printTimings(w io.Writer, head string, all []*timing) {
-	fmt.Fprintf(w, "%-40s %9s %9s %9s\n", head, "best", "median", "worst")
+	fmt.Fprintf(w, "%-40s %9s %9s %9s   %s\n", head, "best", "median", "worst", "CPU of management and dataplane")
 	for _, t := range all {
 		if len(t.samples) > 0 {
-			fmt.Fprintf(w, "%-40s %9.2f %9.2f %9.2f\n", t.what, slices.Min(t.samples), median(t.samples), slices.Max(t.samples))
+			fmt.Fprintf(w, "%-40s %9.2f %9.2f %9.2f", t.what, slices.Min(t.samples), median(t.samples), slices.Max(t.samples))
+			if t.cpu[0] > 0 {
+				fmt.Fprintf(w, "   %5.1f + %.1f", t.cpu[0], t.cpu[1])
+			}
+			fmt.Fprintln(w)
 		}
 	}
 	fmt.Fprintln(w)

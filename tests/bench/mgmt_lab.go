@@ -67,6 +67,32 @@ func (s *site) start(c *schema.Config) error {
 	})
 }
 
+// used is the CPU time of management and of the dataplane since they began.
+func (s *site) used() (all [2]time.Duration, err error) {
+	for i, program := range []string{"mgmt", "dataplane"} {
+		pid, err := s.adc.Pid(program)
+		if err != nil {
+			return all, err
+		}
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		if err != nil || len(tasks) == 0 {
+			return all, fmt.Errorf("%s does not run: %w", program, err)
+		}
+		for _, t := range tasks {
+			text, err := os.ReadFile(t)
+			if err != nil {
+				continue // a thread that has ended since
+			}
+			var ns int64
+			if _, err := fmt.Sscan(string(text), &ns); err != nil {
+				return all, err
+			}
+			all[i] += time.Duration(ns)
+		}
+	}
+	return all, nil
+}
+
 // terminal is an operator who is logged in over OpenSSH and types one line after the other.
 type terminal struct {
 	cmd *exec.Cmd
@@ -133,13 +159,25 @@ func measureCommits(vservers, rounds int) (all []*timing, err error) {
 	for _, k := range kinds(vservers) {
 		w := &timing{what: k.name}
 		all = append(all, w)
-		for n := range 2 * ((rounds + 1) / 2) { // as many that undo as that do
+		before, err := s.used()
+		if err != nil {
+			return nil, err
+		}
+		rounds := 2 * ((rounds + 1) / 2) // as many that undo as that do
+		for n := range rounds {
 			d, err := t.do(k.line(n))
 			if err != nil {
 				return nil, err
 			}
 			w.add(d)
 			time.Sleep(50 * time.Millisecond) // commits come one by one, not as fast as they can
+		}
+		after, err := s.used()
+		if err != nil {
+			return nil, err
+		}
+		for i := range w.cpu {
+			w.cpu[i] = float64(after[i]-before[i]) / 1e6 / float64(rounds)
 		}
 	}
 	return all, nil
