@@ -1,6 +1,11 @@
 package main
 
-import "sluice/dataplane/api"
+import (
+	"slices"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/table"
+)
 
 // baselines are the figures at which vservers and services began. Workers count by number from their start on, and a number
 // that has been another object's must not bring that object's past along.
@@ -9,6 +14,13 @@ type baselines map[uint32]baseline
 type baseline struct {
 	name string
 	at   api.FlowStats
+}
+
+// sameObjects says that two sets have the same vservers and services under the same numbers, as after most changes: then no
+// baseline is new.
+func sameObjects(a, b *table.Set) bool {
+	return slices.EqualFunc(a.Vservers(), b.Vservers(), func(v, w api.Vserver) bool { return v.ID == w.ID && v.Name == w.Name }) &&
+		slices.EqualFunc(a.Services(), b.Services(), func(v, w api.Service) bool { return v.ID == w.ID && v.Name == w.Name })
 }
 
 // renew gives a baseline to every object of now that is new, and forgets those of objects that are gone.

@@ -73,7 +73,7 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 		return err // the old set stays: a worker may still read it
 	}
 	before.Free(next)
-	if t.Config != nil {
+	if !sameObjects(before, next) {
 		now := c.counted()
 		c.vservers.renew(now.Vservers)
 		c.services.renew(now.Services)

@@ -51,7 +51,7 @@ func (f *fakePorts) Buffers() (all, free int) { return 100, 90 }
 var portMAC = [6]byte{2, 0, 0, 0, 0, 1}
 
 // startControl runs a worker over memory ports and a control for it, until the test ends.
-func startControl(t *testing.T) (*control, *port.Memory, *fakePorts) {
+func startControl(t testing.TB) (*control, *port.Memory, *fakePorts) {
 	t.Helper()
 	q, err := port.NewMemory(2, 256)
 	if err != nil {

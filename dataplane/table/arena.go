@@ -24,7 +24,8 @@ func newArena(size uintptr) (*arena, error) {
 	if size == 0 {
 		size = line
 	}
-	m, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	// Populated, since all of it is written at once: one call instead of a fault for each page.
+	m, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_POPULATE)
 	if err != nil {
 		return nil, fmt.Errorf("no memory for tables of %d bytes: %w", size, err)
 	}

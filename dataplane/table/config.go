@@ -107,10 +107,11 @@ func newConfig(src *api.Config) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkServices(src.Services, snips); err != nil {
+	services, err := checkServices(src.Services, snips)
+	if err != nil {
 		return nil, err
 	}
-	if err := checkVservers(src); err != nil {
+	if err := checkVservers(src, services); err != nil {
 		return nil, err
 	}
 	c := &config{src: src, sources: snips, key: defaultClusterKey}
@@ -170,9 +171,13 @@ func checkID(what, name string, id uint32) error {
 
 func checkIP4(what, name string, ip netip.Addr) error {
 	if !ip.Is4() {
-		return fmt.Errorf("%s %s has the address %v: this dataplane carries IPv4 only", what, name, ip)
+		return errNotIP4(what, name, ip)
 	}
 	return nil
+}
+
+func errNotIP4(what, name string, ip netip.Addr) error {
+	return fmt.Errorf("%s %s has the address %v: this dataplane carries IPv4 only", what, name, ip)
 }
 
 func checkProto(what, name string, proto uint8, port uint16) error {
@@ -207,47 +212,64 @@ func checkSNIPs(list []api.SNIP) (map[uint32]*api.SNIP, error) {
 	return m, nil
 }
 
-func checkServices(list []api.Service, snips map[uint32]*api.SNIP) error {
-	seen := make(map[uint32]string, len(list))
+// byID finds objects by their IDs, which are below MaxID and mostly without gaps.
+type byID[T any] []*T
+
+// put adds an object and returns the one that has the ID already, or nil.
+func (l *byID[T]) put(id uint32, o *T) *T {
+	if n := int(id) + 1; n > len(*l) {
+		*l = slices.Grow(*l, n-len(*l))[:n]
+	}
+	was := (*l)[id]
+	(*l)[id] = o
+	return was
+}
+
+// get finds an object, or nil.
+func (l byID[T]) get(id uint32) *T {
+	if id >= uint32(len(l)) {
+		return nil
+	}
+	return l[id]
+}
+
+// checkServices checks the services and finds them by ID.
+func checkServices(list []api.Service, snips map[uint32]*api.SNIP) (byID[api.Service], error) {
+	seen := byID[api.Service]{}
 	for i := range list {
 		s := &list[i]
 		if err := checkID("service", s.Name, s.ID); err != nil {
-			return err
+			return nil, err
 		}
-		if o, ok := seen[s.ID]; ok {
-			return fmt.Errorf("services %s and %s have the same ID %d", o, s.Name, s.ID)
+		if o := seen.put(s.ID, s); o != nil {
+			return nil, fmt.Errorf("services %s and %s have the same ID %d", o.Name, s.Name, s.ID)
 		}
-		seen[s.ID] = s.Name
 		if err := checkIP4("service", s.Name, s.IP); err != nil {
-			return err
+			return nil, err
 		}
 		if err := checkProto("service", s.Name, s.Proto, s.Port); err != nil {
-			return err
+			return nil, err
 		}
 		for _, id := range s.SNIPs {
 			if snips[id] == nil {
-				return fmt.Errorf("service %s names SNIP %d, which does not exist", s.Name, id)
+				return nil, fmt.Errorf("service %s names SNIP %d, which does not exist", s.Name, id)
 			}
 		}
 	}
-	return nil
+	return seen, nil
 }
 
-func checkVservers(src *api.Config) error {
-	services := make(map[uint32]*api.Service, len(src.Services))
-	for i := range src.Services {
-		services[src.Services[i].ID] = &src.Services[i]
-	}
-	seen := make(map[uint32]string, len(src.Vservers))
+func checkVservers(src *api.Config, services byID[api.Service]) error {
+	seen := byID[api.Vserver]{}
+	bound := make([]uint32, len(services)) // by service ID: the last vserver, from 1, that it was seen bound to
 	for i := range src.Vservers {
 		v := &src.Vservers[i]
 		if err := checkID("vserver", v.Name, v.ID); err != nil {
 			return err
 		}
-		if o, ok := seen[v.ID]; ok {
-			return fmt.Errorf("vservers %s and %s have the same ID %d", o, v.Name, v.ID)
+		if o := seen.put(v.ID, v); o != nil {
+			return fmt.Errorf("vservers %s and %s have the same ID %d", o.Name, v.Name, v.ID)
 		}
-		seen[v.ID] = v.Name
 		if err := checkIP4("vserver", v.Name, v.IP); err != nil {
 			return err
 		}
@@ -263,24 +285,23 @@ func checkVservers(src *api.Config) error {
 		default:
 			return fmt.Errorf("vserver %s has the balancing method %d, which this dataplane does not know", v.Name, v.Method)
 		}
-		if err := checkBindings(v, services); err != nil {
+		if err := checkBindings(v, services, bound, uint32(i+1)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkBindings(v *api.Vserver, services map[uint32]*api.Service) error {
-	bound := make(map[uint32]bool, len(v.Bindings))
+func checkBindings(v *api.Vserver, services byID[api.Service], bound []uint32, number uint32) error {
 	for _, b := range v.Bindings {
-		s := services[b.Service]
+		s := services.get(b.Service)
 		if s == nil {
 			return fmt.Errorf("vserver %s is bound to service %d, which does not exist", v.Name, b.Service)
 		}
-		if bound[b.Service] {
+		if bound[b.Service] == number {
 			return fmt.Errorf("vserver %s is bound to service %s twice", v.Name, s.Name)
 		}
-		bound[b.Service] = true
+		bound[b.Service] = number
 		if b.Weight < 1 || b.Weight > 100 {
 			return fmt.Errorf("vserver %s gives service %s the weight %d: weights are 1 to 100", v.Name, s.Name, b.Weight)
 		}
@@ -376,8 +397,8 @@ func (c *config) fillVservers() error {
 func (c *config) fillAddresses() error {
 	listens, ranges := c.listeners(), c.portRanges()
 	for _, a := range c.src.Addresses {
-		if err := checkIP4("address", a.IP.String(), a.IP); err != nil {
-			return err
+		if !a.IP.Is4() {
+			return errNotIP4("address", a.IP.String(), a.IP)
 		}
 		v := uint64(a.Kind)
 		switch a.Kind {

@@ -45,12 +45,12 @@ type pools struct {
 // checkHealth refuses a health part that names what the configuration does not have. A part that came before the
 // configuration changed may name services that are gone: they are passed over.
 func checkHealth(h *api.Health, c *config) error {
-	have := make(map[uint32]bool, len(c.src.Services))
+	have := make([]bool, c.top+1)
 	for i := range c.src.Services {
 		have[c.src.Services[i].ID] = true
 	}
 	for _, id := range h.Up {
-		if !have[id] {
+		if id > c.top || !have[id] {
 			return fmt.Errorf("service %d is up, but the configuration has no such service", id)
 		}
 	}
@@ -143,7 +143,7 @@ func (p *pools) fill() (err error) {
 
 // membersUp are the services of a vserver that are up, in the order of binding.
 func membersUp(v *api.Vserver, up []bool) []Member {
-	var list []Member
+	list := make([]Member, 0, len(v.Bindings))
 	for _, b := range v.Bindings {
 		if up[b.Service] {
 			list = append(list, Member{Service: b.Service, Weight: uint32(b.Weight)})
@@ -157,7 +157,7 @@ func membersUp(v *api.Vserver, up []bool) []Member {
 func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) *maglev {
 	size := hashSize(len(v.Bindings), prev.sizes[v.ID])
 	p.sizes[v.ID] = size
-	var list []hashMember
+	list := make([]hashMember, 0, len(v.Bindings))
 	for _, b := range v.Bindings {
 		if up[b.Service] {
 			list = append(list, hashMember{name: c.names[b.Service], service: b.Service, weight: uint32(b.Weight)})
