@@ -161,6 +161,9 @@ func carryService(prev, next *version, s *compile.State, name string) {
 		is, runs := next.index.Aim(name, m)
 		return !runs || !ran || was != is
 	})
+	if h.Inherited == h.Up && len(kept) == len(h.Monitors) {
+		return // as it was
+	}
 	h.Monitors, h.Inherited = kept, h.Up
 	s.SetService(name, h)
 }
