@@ -61,7 +61,12 @@ fuzz: deps
 	  for f in $$(grep -h '^func Fuzz' $$d/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
 	    echo "fuzz $$d $$f"; go test $$d -run='^$$' -fuzz="^$$f\$$" -fuzztime=$(FUZZTIME) >/tmp/sluice-fuzz.$$$$ 2>&1 || { cat /tmp/sluice-fuzz.$$$$; rm -f /tmp/sluice-fuzz.$$$$; exit 1; }; rm -f /tmp/sluice-fuzz.$$$$; done; done
 
-soak image qemu test-image docs:
+# Ten minutes of mixed traffic, flapping services and a commit each second; SOAK is how long.
+SOAK ?= 10m
+soak: build
+	SOAK=$(SOAK) go test -count=1 -v -timeout 2h ./tests/soak
+
+image qemu test-image docs:
 	@echo "make $@: not built yet"; exit 2
 
 clean:
