@@ -10,11 +10,15 @@
 //	LEASTPACKETS       packets in both directions in the last 14 seconds / w
 //	LEASTBANDWIDTH     bytes in both directions in the last 14 seconds / w
 //	LEASTRESPONSETIME  open flows x mean time to the first answer in the last 14 seconds / w
+//	hash methods       what the pool's table has for the client's addresses and ports (dataplane/table)
 //
 // The figures are those of the service over all vservers; what management sends to it (monitors) goes past the packet path
 // and is not counted. The last 14 seconds are the running one and the 13 before it. The time to the first answer is what
 // lies between the first packet of a flow and the server's first packet back: in TCP its SYN with ACK; what the server takes
 // to answer an HTTP request is not seen at this layer.
+//
+// While a vserver starts up, which only the least ones do, its services take turns regardless of load and weight: see
+// table.Pool.Startup.
 //
 // Of several workers, each knows its own part to the last packet. Open flows of the others are read as they are, so that
 // LEASTCONNECTION has no lag; what others have seen in the last seconds is as they said last, once a second.

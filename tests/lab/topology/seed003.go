@@ -26,7 +26,7 @@ const SinkFile = "sinks.txt"
 
 // Seed003 is the appliance of the topology seed003.
 func (l *Lab) Seed003() *Appliance {
-	return &Appliance{Lab: l, Node: "adc", From: "client", Addr: ShellIP, Ports: []Port{{"1/1", "da", "tw0"}}}
+	return &Appliance{Lab: l, Node: "adc", From: "client", Addr: ShellIP, Ports: []Port{{"1/1", "da", "tw0"}}, Workers: l.kind.workers}
 }
 
 // seed003: a client, an appliance with one port, and sinks for UDP at the addresses of the services, on one switch.
