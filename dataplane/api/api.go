@@ -253,6 +253,9 @@ type FlowStats struct {
 
 	Startup     Startup // vservers: why the last start-up began
 	StartupLeft uint64  // flows that are still to go round robin; 0: the vserver goes by its method
+
+	RecentPackets uint64 // services: in both directions in the last 14 seconds, by which LEASTPACKETS chooses
+	RecentBytes   uint64 // the same for LEASTBANDWIDTH
 }
 
 // SNIPStats tells what a SNIP is called by number, so that a management that starts anew keeps the numbers.

@@ -1,6 +1,9 @@
 package lb
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Account is where a worker counts the packets between one vserver and one service, in one cache line off the Go heap. What a
 // vserver or a service has seen is the sum over its accounts.
@@ -23,7 +26,7 @@ func (s *State) Link(a *Account) {
 	}
 	first := long(s.base+accountsAt, a.Service)
 	a.next = uintptr(*first)
-	*first = uint64(uintptr(unsafe.Pointer(a)))
+	atomic.StoreUint64(first, uint64(uintptr(unsafe.Pointer(a)))) // for Recent, which must not see a without next
 	s.top = max(s.top, a.Service)
 }
 

@@ -103,6 +103,18 @@ func (s *State) carried(service uint32, field uintptr) uint64 {
 	return sum
 }
 
+// Recent is what this worker has carried for a service in the window. Any goroutine may ask; while a second begins it may be told of
+// one more or less.
+func (s *State) Recent(service uint32) (packets, bytes uint64) {
+	if service >= entries {
+		return 0, 0
+	}
+	// What was before is read first, so that it is never more than what is now.
+	then := s.past(s.second.Load()+1, service)
+	p, b := atomic.LoadUint64(&then.Packets), atomic.LoadUint64(&then.Bytes)
+	return s.total(service, ofPackets) - p, s.total(service, ofBytes) - b
+}
+
 // answered is the first answers of a service in the window.
 func (s *State) answered(service uint32) answers {
 	now, then := s.answers(service), s.past(s.second.Load()+1, service)

@@ -83,6 +83,9 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 		if services[v.ID] = i; i == len(s.Services) {
 			s.Services = append(s.Services, api.FlowStats{ID: v.ID, Name: v.Name, Up: t.Up(v.ID)})
 		}
+		packets, bytes := w.lb.Recent(v.ID)
+		s.Services[i].RecentPackets += packets
+		s.Services[i].RecentBytes += bytes
 	}
 	for n := w.accounts.used.Load() - 1; n > 0; n-- {
 		c := w.accounts.at(n)

@@ -90,7 +90,7 @@ func seen(t *testing.T) *View {
 func reading(n uint64) *api.Stats {
 	flows := func(id uint32, name string, k uint64) api.FlowStats {
 		return api.FlowStats{ID: id, Name: name, Flows: 100 * k * n, OpenFlows: k, PacketsIn: 1000 * k * n, BytesIn: 52000 * k * n,
-			PacketsOut: 2000 * k * n, BytesOut: 3000000 * k * n}
+			PacketsOut: 2000 * k * n, BytesOut: 3000000 * k * n, RecentPackets: 14 * k, RecentBytes: 1400 * k}
 	}
 	return &api.Stats{
 		StartedUnixMilli: time.Date(2026, 3, 6, 8, 0, 0, 0, time.UTC).UnixMilli(),

@@ -132,6 +132,8 @@ func statService(p *page) error {
 		n, b := p.serviceFlow(rows[0].Name)
 		p.head("\nService Statistics")
 		p.flowRows("Service hits", n, b)
+		p.level("Packets in the last 14 seconds", n.RecentPackets)
+		p.level("Bytes in the last 14 seconds", n.RecentBytes)
 	}
 	return nil
 }

@@ -78,8 +78,25 @@ func TestLoadAgainstNaive(t *testing.T) {
 		count := func(service int, ip packet.IPv4) {
 			all = append(all, seen{int(b.clock / 10), service, int(binary.BigEndian.Uint16(ip[2:]))})
 		}
+		figures := func() {
+			var want [3]api.FlowStats
+			for _, p := range all {
+				if int(b.clock/10)-p.second < 14 {
+					want[p.service].RecentPackets++
+					want[p.service].RecentBytes += uint64(p.bytes)
+				}
+			}
+			for i, s := range b.stats().Services[:3] {
+				if s.RecentPackets != want[i].RecentPackets || s.RecentBytes != want[i].RecentBytes {
+					t.Fatalf("%s has %d packets and %d bytes in the last 14 seconds, want %d and %d", s.Name, s.RecentPackets, s.RecentBytes, want[i].RecentPackets, want[i].RecentBytes)
+				}
+			}
+		}
 		last, chosen := 0, map[int]int{}
 		for step := range 4000 {
+			if step%50 == 0 {
+				figures()
+			}
 			switch k := r.IntN(40); {
 			case k == 0:
 				b.pass(float64(1+r.IntN(150)) / 10)

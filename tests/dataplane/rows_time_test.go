@@ -140,7 +140,7 @@ func (b *bed) traffic(name string, list []api.FlowStats, want api.FlowStats) {
 	want.Name = name
 	for _, s := range list {
 		if s.Name == name {
-			if s != want {
+			if s.RecentPackets, s.RecentBytes = 0, 0; s != want { // those are the load tests' business
 				b.t.Errorf("figures are %+v, not %+v", s, want)
 			}
 			return

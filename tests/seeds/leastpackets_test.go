@@ -24,7 +24,7 @@ var told = 20000
 // group are services that nobody else sends to: those of one table.
 type group struct{ sent time.Time }
 
-var plain, weighted group
+var plain, weighted group // Service-1 to 3, Service-W1 to W3
 
 // quiet waits until no service of the group has a packet in the window.
 func (g *group) quiet() { time.Sleep(time.Until(g.sent.Add(window))) }
@@ -126,6 +126,19 @@ func TestLeastPacketsUnweighted(t *testing.T) {
 			break
 		}
 		n[got-1]++
+	}
+	out, err := lab.Appliance().Script("stat service Service-1\nstat service Service-2\nstat service Service-3\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for line := range strings.Lines(out) {
+		if figure, ok := strings.CutPrefix(line, "Packets in the last 14 seconds"); ok {
+			told = append(told, strings.Fields(figure)[1])
+		}
+	}
+	if want := fmt.Sprint(n); fmt.Sprint(told) != want {
+		t.Errorf("stat service tells N = %v, want %s", told, want)
 	}
 }
 
