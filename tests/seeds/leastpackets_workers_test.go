@@ -17,7 +17,7 @@ const lag = 2 * time.Second
 // other after a second: with that time between requests every choice is one of the least, and without it the services stay
 // together within what the workers cannot know of each other.
 func TestLeastPacketsTwoWorkers(t *testing.T) {
-	two, err := topology.New("seed003-workers", lab.Bin)
+	two, err := topology.New("seed003workers@"+tag(), lab.Bin)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sluice/tests/lab/topology"
@@ -14,15 +15,21 @@ import (
 // lab is the topology of the document that is tested.
 var lab *topology.Lab
 
+// TestMain: T=basic@TAG takes labs of its own, beside others.
 func TestMain(m *testing.M) {
 	code, err := 1, error(nil)
-	if lab, err = topology.New("seed003", "../../bin"); err == nil {
+	if lab, err = topology.New("seed003@"+tag(), "../../bin"); err == nil {
 		code, err = lab.Test(func() error { return nil }, m.Run)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lab:", err)
 	}
 	os.Exit(code)
+}
+
+func tag() string {
+	_, tag, _ := strings.Cut(os.Getenv("T"), "@")
+	return tag
 }
 
 // shell runs a line that must succeed.

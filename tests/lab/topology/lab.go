@@ -28,7 +28,7 @@ type kind struct {
 }
 
 // Names are the topologies that can be brought up.
-var Names = []string{"basic", "workers", "seed003", "seed003-workers"}
+var Names = []string{"basic", "workers", "seed003", "seed003workers"}
 
 func kindOf(name string) kind {
 	basic := kind{(*Lab).basic, (*Lab).Basic, BasicScript, "curl http://" + VIP + "/", 1}
@@ -37,7 +37,7 @@ func kindOf(name string) kind {
 		basic.workers = 2
 	case "seed003":
 		return kind{(*Lab).seed003, (*Lab).Seed003, LeastPacketsScript, "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12", 1}
-	case "seed003-workers": // seed003, but two workers share the flows
+	case "seed003workers": // seed003, but two workers share the flows
 		k := kindOf("seed003")
 		k.workers = 2
 		return k
