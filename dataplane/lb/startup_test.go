@@ -8,54 +8,62 @@ import (
 	"sluice/dataplane/table"
 )
 
+// startup is a step: how the tables change, and what is chosen then.
+type startup struct {
+	factor  uint32
+	method  api.Method
+	weights []uint16 // services bound
+	up      []uint32
+	why     api.Startup
+	want    []uint32
+}
+
+var (
+	one = []uint16{1, 1}
+	two = []uint16{1, 9, 1}
+)
+
+const least = api.LeastConnection
+
+var startups = []struct {
+	name  string
+	steps []startup
+}{
+	{"off", []startup{{0, least, one, []uint32{1, 2}, 0, []uint32{2, 2, 2}}}},
+	{"a new vserver", []startup{{2, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 1, 2, 2, 2}}}},
+	{"a new vserver without services", []startup{
+		{2, least, one, nil, api.StartupVserver, []uint32{0, 0}},
+		{2, least, one, []uint32{1, 2}, api.StartupUp, []uint32{1, 2, 1, 2, 2, 2}}}},
+	{"weights do not count", []startup{{2, least, two, []uint32{1, 2, 3}, api.StartupVserver, []uint32{1, 2, 3, 1, 2, 3, 2, 3}}}},
+	{"round robin needs none", []startup{{5, api.RoundRobin, one, []uint32{1, 2}, 0, []uint32{1, 2, 1, 2}}}},
+	{"a service comes up", []startup{
+		{1, least, two, []uint32{2, 3}, api.StartupVserver, []uint32{2, 3, 2}},
+		{1, least, two, []uint32{1, 2, 3}, api.StartupUp, []uint32{2, 3, 1, 2}}}},
+	{"a service goes down", []startup{
+		{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
+		{1, least, one, []uint32{1}, 0, []uint32{1, 1}}}},
+	{"a service goes down meanwhile", []startup{
+		{2, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1}},
+		{2, least, one, []uint32{2}, api.StartupVserver, []uint32{2}}}},
+	{"a service is bound", []startup{
+		{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
+		{1, least, two, []uint32{1, 2, 3}, api.StartupBound, []uint32{3, 1, 2, 3}}}},
+	{"another method", []startup{
+		{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
+		{1, api.LeastResponseTime, one, []uint32{1, 2}, api.StartupMethod, []uint32{1, 2, 2}}}},
+	{"the same tables again", []startup{
+		{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
+		{1, least, one, []uint32{1, 2}, 0, []uint32{2, 2}}}},
+	{"switched off meanwhile, and on again", []startup{
+		{9, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 1}},
+		{0, least, one, []uint32{1, 2}, 0, []uint32{2, 2}},
+		{9, least, one, []uint32{1, 2}, 0, []uint32{2, 2}}}},
+	{"more than can be counted", []startup{{1<<32 - 1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 1}}}},
+}
+
 // TestStartup: what starts a vserver up, for how long, and that it goes by its method afterwards.
 func TestStartup(t *testing.T) {
-	type step struct {
-		factor  uint32
-		method  api.Method
-		weights []uint16 // services bound
-		up      []uint32
-		why     api.Startup
-		want    []uint32
-	}
-	one := []uint16{1, 1}
-	two := []uint16{1, 9, 1}
-	const least = api.LeastConnection
-	for _, row := range []struct {
-		name  string
-		steps []step
-	}{
-		{"off", []step{{0, least, one, []uint32{1, 2}, 0, []uint32{2, 2, 2}}}},
-		{"a new vserver", []step{{2, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 1, 2, 2, 2}}}},
-		{"a new vserver without services", []step{
-			{2, least, one, nil, api.StartupVserver, []uint32{0, 0}},
-			{2, least, one, []uint32{1, 2}, api.StartupUp, []uint32{1, 2, 1, 2, 2, 2}}}},
-		{"weights do not count", []step{{2, least, two, []uint32{1, 2, 3}, api.StartupVserver, []uint32{1, 2, 3, 1, 2, 3, 2, 3}}}},
-		{"round robin needs none", []step{{5, api.RoundRobin, one, []uint32{1, 2}, 0, []uint32{1, 2, 1, 2}}}},
-		{"a service comes up", []step{
-			{1, least, two, []uint32{2, 3}, api.StartupVserver, []uint32{2, 3, 2}},
-			{1, least, two, []uint32{1, 2, 3}, api.StartupUp, []uint32{2, 3, 1, 2}}}},
-		{"a service goes down", []step{
-			{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
-			{1, least, one, []uint32{1}, 0, []uint32{1, 1}}}},
-		{"a service goes down meanwhile", []step{
-			{2, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1}},
-			{2, least, one, []uint32{2}, api.StartupVserver, []uint32{2}}}},
-		{"a service is bound", []step{
-			{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
-			{1, least, two, []uint32{1, 2, 3}, api.StartupBound, []uint32{3, 1, 2, 3}}}},
-		{"another method", []step{
-			{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
-			{1, api.LeastResponseTime, one, []uint32{1, 2}, api.StartupMethod, []uint32{1, 2, 2}}}},
-		{"the same tables again", []step{
-			{1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 2}},
-			{1, least, one, []uint32{1, 2}, 0, []uint32{2, 2}}}},
-		{"switched off meanwhile, and on again", []step{
-			{9, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 1}},
-			{0, least, one, []uint32{1, 2}, 0, []uint32{2, 2}},
-			{9, least, one, []uint32{1, 2}, 0, []uint32{2, 2}}}},
-		{"more than can be counted", []step{{1<<32 - 1, least, one, []uint32{1, 2}, api.StartupVserver, []uint32{1, 2, 1}}}},
-	} {
+	for _, row := range startups {
 		t.Run(row.name, func(t *testing.T) {
 			s := state(t)
 			for range 5 {

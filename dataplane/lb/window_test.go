@@ -3,7 +3,6 @@ package lb
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"syscall"
 	"testing"
@@ -189,125 +188,6 @@ func TestNoteStopsAfterAccounts(t *testing.T) {
 	}{{1, 3}, {10, 2}, {1, 1}, {1, 0}} { // service 1 has none, 2 has 30, 3 has none, 4 has one
 		if got := b.Note(step.accounts); got != step.due {
 			t.Errorf("after %d accounts %d services are due, want %d", step.accounts, got, step.due)
-		}
-	}
-}
-
-// TestLoadAgainstNaive lets time pass, services come and go, accounts open and counters wrap, and compares every choice and every
-// load with a list of all packets.
-func TestLoadAgainstNaive(t *testing.T) {
-	type seen struct {
-		second, service uint32
-		bytes           uint64
-	}
-	for seed := range uint64(8) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		method := []api.Method{api.LeastPackets, api.LeastBandwidth}[seed%2]
-		b := newBed(t)
-		var all []seen
-		now := uint32(0)
-		naive := func(service uint32) (n Traffic) {
-			for _, p := range all {
-				if p.service == service && now-p.second < Window {
-					n.Packets++
-					n.Bytes += p.bytes
-				}
-			}
-			return n
-		}
-		weights := make([]uint16, 6)
-		for i := range weights {
-			weights[i] = uint16(1 + r.IntN(100))
-		}
-		up := []uint32{1, 2, 3, 4, 5, 6}
-		tab, v := set(t, nil, method, weights, up)
-		last := uint32(0) // place after the last choice
-		for step := range 3000 {
-			switch k := r.IntN(20); {
-			case k == 0:
-				now += uint32(1 + r.IntN(4))
-				b.second(now)
-			case k == 1 && step%7 == 0: // others are up
-				up = nil
-				for id := uint32(1); id <= 6; id++ {
-					if r.IntN(3) > 0 {
-						up = append(up, id)
-					}
-				}
-				next, nv := set(t, tab, method, weights, up)
-				tab.Free(next)
-				tab, v = next, nv
-			case k < 8: // a packet of a flow that is there, also of a service that is not up
-				id := uint32(1 + r.IntN(6))
-				a := b.account(uint32(1+r.IntN(3)), id)
-				n := uint64(28 + r.IntN(1500))
-				if to := &a.In; r.IntN(2) == 0 {
-					to.Packets++
-					to.Bytes += n
-				} else {
-					a.Out.Packets++
-					a.Out.Bytes += n
-				}
-				all = append(all, seen{now, id, n})
-			default:
-				want, place := uint32(0), uint32(0)
-				for k := range uint32(len(up)) {
-					i := (last + k) % uint32(len(up))
-					of := func(id uint32) float64 {
-						n := naive(id)
-						if method == api.LeastBandwidth {
-							return float64(n.Bytes) / float64(weights[id-1])
-						}
-						return float64(n.Packets) / float64(weights[id-1])
-					}
-					if want == 0 || of(up[i]) < of(want)*(1-1e-12) {
-						want, place = up[i], i
-					}
-				}
-				got := b.Pick(tab, v, 0, 0)
-				if got != want {
-					t.Fatalf("seed %d step %d: chose %d, the naive rule says %d", seed, step, got, want)
-				}
-				if got == 0 {
-					continue
-				}
-				last = place + 1
-				b.account(1, got).In.Packets++
-				b.account(1, got).In.Bytes += 40
-				all = append(all, seen{now, got, 40})
-			}
-			id := uint32(1 + r.IntN(6))
-			got, want := b.recent(id), naive(id)
-			if got != want {
-				t.Fatalf("seed %d step %d: service %d has %+v, the naive sum is %+v", seed, step, id, got, want)
-			}
-			if step%500 == 499 { // move every counter to where it wraps soon; the window does not feel it
-				b.wrap(uint64(r.IntN(2000)))
-			}
-		}
-		tab.Free(nil)
-	}
-}
-
-// wrap adds to each counter and to what was noted of it as much as leaves the given number up to the wrap.
-func (b *bed) wrap(left uint64) {
-	services := map[uint32]Traffic{}
-	for k, a := range b.accounts {
-		for _, to := range []*Traffic{&a.In, &a.Out} {
-			by := Traffic{math.MaxUint64 - left - to.Packets, math.MaxUint64 - left - to.Bytes}
-			to.Packets += by.Packets
-			to.Bytes += by.Bytes
-			l := services[k[1]]
-			l.Packets += by.Packets
-			l.Bytes += by.Bytes
-			services[k[1]] = l
-		}
-	}
-	for id, by := range services {
-		for n := range uint32(Window) {
-			p := b.past(n, id)
-			p.Packets += by.Packets
-			p.Bytes += by.Bytes
 		}
 	}
 }

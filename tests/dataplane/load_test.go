@@ -63,98 +63,125 @@ func (b *bed) replies(c conn, flags uint8) packet.IPv4 {
 	return b.through(nic2, nic1, data(answer(webs[c.service], uint16(8001+c.service), c.q, flags)))
 }
 
+// ledger is a list of all packets that services have got and sent, and what follows from it for choices.
+type ledger struct {
+	b       *bed
+	method  api.Method
+	weights []uint16
+	seen    []seen
+	up      []uint32
+	last    int // place after the last choice
+	conns   []conn
+}
+
+// seen is a packet of a service, 0 to 2.
+type seen struct{ second, service, bytes int }
+
+func (l *ledger) count(service, bytes int) {
+	l.seen = append(l.seen, seen{int(l.b.clock / 10), service, bytes})
+}
+
+// load is what a service has seen in the last 14 seconds.
+func (l *ledger) load(service int) (packets, bytes int) {
+	for _, p := range l.seen {
+		if p.service == service && int(l.b.clock/10)-p.second < 14 {
+			packets++
+			bytes += p.bytes
+		}
+	}
+	return packets, bytes
+}
+
+func (l *ledger) byMethod(service int) int {
+	packets, bytes := l.load(service)
+	if l.method == api.LeastBandwidth {
+		return bytes
+	}
+	return packets
+}
+
+// next is the service that must be chosen, or -1 if none is up; its turn is over then.
+func (l *ledger) next() int {
+	var may []int
+	for i := range webs {
+		if slices.Contains(l.up, uint32(i+1)) {
+			may = append(may, i)
+		}
+	}
+	want, place := -1, 0
+	for k := range may {
+		i := (l.last + k) % len(may)
+		if want < 0 || l.byMethod(may[i])*int(l.weights[want]) < l.byMethod(want)*int(l.weights[may[i]]) {
+			want, place = may[i], i
+		}
+	}
+	l.last = place + 1
+	return want
+}
+
+// connect opens a connection, which some service takes.
+func (l *ledger) connect(sport int, dport uint16) int {
+	c := l.b.connect(uint16(sport), dport)
+	l.count(c.service, 40)
+	l.conns = append(l.conns, c)
+	return c.service
+}
+
+// speak has one side of a recent connection send something.
+func (l *ledger) speak(r *rand.Rand) {
+	c := l.conns[max(0, len(l.conns)-1-r.IntN(8))]
+	if l.b.clock-c.at > 250 {
+		return // its handshake takes so long that it may be forgotten
+	}
+	var ip packet.IPv4
+	if r.IntN(2) == 0 {
+		ip = l.b.replies(c, []uint8{synack, psh}[r.IntN(2)])
+	} else {
+		ip = l.b.through(nic1, nic2, data(ask(c.sport, c.dport, psh)))
+	}
+	l.count(c.service, int(binary.BigEndian.Uint16(ip[2:])))
+}
+
+// figures compares what the dataplane tells.
+func (l *ledger) figures(t *testing.T) {
+	t.Helper()
+	for i, s := range l.b.stats().Services[:3] {
+		if packets, bytes := l.load(i); s.RecentPackets != uint64(packets) || s.RecentBytes != uint64(bytes) {
+			t.Fatalf("%s has %d packets and %d bytes in the last 14 seconds, want %d and %d", s.Name, s.RecentPackets, s.RecentBytes, packets, bytes)
+		}
+	}
+}
+
 // TestLoadAgainstNaive opens connections and sends packets on them in both directions while time passes and services go down and come
 // back, and compares every choice with a list of all packets.
 func TestLoadAgainstNaive(t *testing.T) {
-	type seen struct{ second, service, bytes int }
 	for seed, method := range []api.Method{api.LeastPackets, api.LeastBandwidth} {
 		r := rand.New(rand.NewPCG(uint64(seed), 4))
 		b := newBed(t, newMemory(t), 1<<13)
-		weights := []uint16{2, 3, 4}
-		up := allUp
-		b.apply(loaded(method, weights...))
-		var all []seen
-		var conns []conn
-		count := func(service int, ip packet.IPv4) {
-			all = append(all, seen{int(b.clock / 10), service, int(binary.BigEndian.Uint16(ip[2:]))})
-		}
-		figures := func() {
-			var want [3]api.FlowStats
-			for _, p := range all {
-				if int(b.clock/10)-p.second < 14 {
-					want[p.service].RecentPackets++
-					want[p.service].RecentBytes += uint64(p.bytes)
-				}
-			}
-			for i, s := range b.stats().Services[:3] {
-				if s.RecentPackets != want[i].RecentPackets || s.RecentBytes != want[i].RecentBytes {
-					t.Fatalf("%s has %d packets and %d bytes in the last 14 seconds, want %d and %d", s.Name, s.RecentPackets, s.RecentBytes, want[i].RecentPackets, want[i].RecentBytes)
-				}
-			}
-		}
-		last, chosen := 0, map[int]int{}
+		l := &ledger{b: b, method: method, weights: []uint16{2, 3, 4}, up: allUp}
+		b.apply(loaded(method, l.weights...))
+		chosen := map[int]int{}
 		for step := range 4000 {
 			if step%50 == 0 {
-				figures()
+				l.figures(t)
 			}
 			switch k := r.IntN(40); {
 			case k == 0:
 				b.pass(float64(1+r.IntN(150)) / 10)
 			case k == 1:
-				up = slices.DeleteFunc(slices.Clone(allUp), func(id uint32) bool { return id <= 3 && r.IntN(4) == 0 })
-				b.apply(&api.Tables{Health: &api.Health{Version: 2, Up: up}})
-			case k < 12 || len(conns) == 0:
-				var may []int
-				for i := range webs {
-					if slices.Contains(up, uint32(i+1)) {
-						may = append(may, i)
-					}
-				}
-				if len(may) == 0 || len(conns) > 3000 {
-					continue
-				}
-				want, place := -1, 0
-				load := func(service int) (n int) {
-					for _, p := range all {
-						if p.service == service && int(b.clock/10)-p.second < 14 {
-							n++
-							if method == api.LeastBandwidth {
-								n += p.bytes - 1
-							}
-						}
-					}
-					return n
-				}
-				for k := range may {
-					i := (last + k) % len(may)
-					if want < 0 || load(may[i])*int(weights[want]) < load(want)*int(weights[may[i]]) {
-						want, place = may[i], i
-					}
-				}
-				last = place + 1
-				c := b.connect(uint16(2000+step), loadPort)
-				if c.service != want {
-					t.Fatalf("method %d, step %d: web%d was chosen, want web%d: load is %d, %d, %d", method, step, c.service+1, want+1, load(0), load(1), load(2))
+				l.up = slices.DeleteFunc(slices.Clone(allUp), func(id uint32) bool { return id <= 3 && r.IntN(4) == 0 })
+				b.apply(&api.Tables{Health: &api.Health{Version: 2, Up: l.up}})
+			case l.up[0] > 3: // none of the three is up
+			case k < 12 || len(l.conns) == 0:
+				want := l.next()
+				if got := l.connect(2000+step, loadPort); got != want {
+					t.Fatalf("method %d, step %d: web%d was chosen, want web%d", method, step, got+1, want+1)
 				}
 				chosen[want]++
-				all = append(all, seen{int(b.clock / 10), want, 40})
-				conns = append(conns, c)
 			case k < 15: // for another vserver of the same services
-				if slices.Contains(up, 1) || slices.Contains(up, 2) || slices.Contains(up, 3) {
-					c := b.connect(uint16(2000+step), webPort)
-					all = append(all, seen{int(b.clock / 10), c.service, 40})
-					conns = append(conns, c)
-				}
+				l.connect(2000+step, webPort)
 			default:
-				c := conns[max(0, len(conns)-1-r.IntN(8))]
-				if b.clock-c.at > 250 {
-					continue // its handshake takes so long that it may be forgotten
-				}
-				if r.IntN(2) == 0 {
-					count(c.service, b.replies(c, []uint8{synack, psh}[r.IntN(2)]))
-				} else {
-					count(c.service, b.through(nic1, nic2, data(ask(c.sport, c.dport, psh))))
-				}
+				l.speak(r)
 			}
 		}
 		if len(chosen) != 3 {
