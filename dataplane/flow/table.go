@@ -28,6 +28,9 @@ func (t *Table) Len() uint64 { return t.count }
 // Limit is the number of entries beyond which new flows are refused.
 func (t *Table) Limit() uint64 { return t.limit }
 
+// Crowded tells whether so many slots are taken that an entry is often not in the slot where the search for it starts.
+func (t *Table) Crowded() bool { return t.count > uint64(t.Mask)>>4 }
+
 // Slots is the number of slots, for a caller that sizes its sweeps.
 func (t *Table) Slots() uint64 { return uint64(t.Mask) + 1 }
 

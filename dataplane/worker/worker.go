@@ -56,7 +56,8 @@ type Worker struct {
 	accounts accounts
 	counts   *[counters]uint64
 
-	hot hot
+	hot   hot
+	slots [2*packet.Burst + 2]uintptr // see seek
 
 	set   *table.Set // of this burst
 	flows *flow.Table

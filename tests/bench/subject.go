@@ -53,6 +53,9 @@ func newSubject(flows int, rings *port.Rings, hz uint64, huge bool) (*subject, e
 	if err != nil {
 		return nil, err
 	}
+	if why := s.w.Note(); why != "" {
+		fmt.Printf("    %s\n", why)
+	}
 	s.clock.stop(asm.Rdtsc()) // the worker has read it once, at the end of New
 	set, err := table.Build(tables(), s.w.Tables())
 	if err != nil {
@@ -133,12 +136,33 @@ func (s *subject) open() (uint64, error) {
 	return s.run(passLen, laneClient, laneServer)
 }
 
-// checkHits compares the packets that hit has got back with what they must be.
+// checkHits compares the packets that hit has got back with what they must be. Packets of different flows may have changed
+// places.
 func (s *subject) checkHits() error {
+	type tuple struct {
+		chosen
+		proto uint8
+	}
+	flows, due := make(map[tuple]uint32, passLen), make(map[uint32]int, passLen)
+	for _, id := range s.ids {
+		flows[tuple{s.chosen[id], fromClient(id, flagACK, false).proto}] = id
+		due[id]++
+	}
 	for i, m := range s.ms {
-		want := s.chosen[s.ids[i]].toServer(fromClient(s.ids[i], flagACK, false))
+		out := read(frame(m))
+		id, ok := flows[tuple{chosen{out.srcPort, uint16(out.dst - server0)}, out.proto}]
+		if !ok {
+			return fmt.Errorf("packet %d of the pass belongs to none of its flows: % x", i, frame(m))
+		}
+		want := s.chosen[id].toServer(fromClient(id, flagACK, false))
 		if err := want.check(frame(m)); err != nil {
-			return fmt.Errorf("packet %d of the pass, flow %d: %w", i, s.ids[i], err)
+			return fmt.Errorf("packet %d of the pass, flow %d: %w", i, id, err)
+		}
+		due[id]--
+	}
+	for id, n := range due {
+		if n != 0 {
+			return fmt.Errorf("flow %d has %d packets less than it was sent", id, n)
 		}
 	}
 	return nil
