@@ -24,15 +24,15 @@ func (s *State) Link(a *Account) {
 	if a.Service >= entries {
 		return
 	}
-	first := long(s.base+accountsAt, a.Service)
+	first := &s.service(a.Service).accounts
 	a.next = uintptr(*first)
 	atomic.StoreUint64(first, uint64(uintptr(unsafe.Pointer(a)))) // for Recent, which must not see a without next
 	s.top = max(s.top, a.Service)
 }
 
 // total is what this worker has counted for a service since it began: packets or bytes, by their place in Traffic.
-func (s *State) total(service uint32, field uintptr) (sum uint64) {
-	for p := uintptr(*long(s.base+accountsAt, service)); p != 0; {
+func (v *serviceState) total(field uintptr) (sum uint64) {
+	for p := uintptr(v.accounts); p != 0; {
 		a := (*Account)(unsafe.Add(nil, p))
 		sum += a.In.field(field) + a.Out.field(field)
 		p = a.next

@@ -56,15 +56,34 @@ const entries = table.MaxID + 1
 
 // Places in a state's memory; arrays are by ID.
 const (
-	turnAt     = uintptr(0)                      // uint32 by vserver: place in its pool whose turn is next
-	startupAt  = turnAt + entries*4              // uint64 by vserver: see starting
-	openAt     = startupAt + entries*8           // uint32 by service: flows open now
-	accountsAt = openAt + entries*4              // uint64 by service: address of its first Account
-	answersAt  = accountsAt + entries*8          // answers by service, since the start
-	seenAt     = answersAt + entries*answersSize // load by service, for others: see Note
-	pastAt     = seenAt + entries*loadSize       // load by service at the beginning of each second of the window
-	stateSize  = pastAt + Window*entries*loadSize
+	vserversAt = uintptr(0)                       // vserverState
+	openAt     = vserversAt + entries*vserverSize // uint32 by service: flows open now
+	servicesAt = openAt + entries*4               // serviceState
+	stateSize  = servicesAt + entries*serviceSize
 )
+
+// vserverState is what is remembered of a vserver.
+type vserverState struct {
+	turn    uint32 // place in its pool whose turn is next
+	_       uint32
+	startup uint64 // see starting
+}
+
+// serviceState is what is remembered of a service beside its open flows: a cache line that others read, too, then the past.
+type serviceState struct {
+	accounts uint64  // address of the first Account
+	answers  answers // since the start
+	seen     load    // for others: see note
+	_        uint64
+	past     [Window]load // sums at the beginning of each second of the window
+}
+
+const (
+	vserverSize = unsafe.Sizeof(vserverState{})
+	serviceSize = unsafe.Sizeof(serviceState{})
+)
+
+var _ = [1]struct{}{}[unsafe.Offsetof(serviceState{}.past)-64]
 
 // New returns a state in which nothing was ever chosen. Pages that are never used cost no memory.
 func New() (*State, error) {
@@ -73,6 +92,8 @@ func New() (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no memory for the balancing state of %d bytes: %w", stateSize, err)
 	}
+	// Few pages are touched, by the worker between packets: huge ones would cost it time and memory. A kernel without them refuses.
+	_ = syscall.Madvise(mem, syscall.MADV_NOHUGEPAGE)
 	return &State{base: uintptr(unsafe.Pointer(&mem[0])), next: 1, mem: mem}, nil
 }
 
@@ -97,24 +118,34 @@ func Join(states []*State) error {
 }
 
 func word(p uintptr, id uint32) *uint32 { return (*uint32)(unsafe.Add(nil, p+uintptr(id)*4)) }
-func long(p uintptr, id uint32) *uint64 { return (*uint64)(unsafe.Add(nil, p+uintptr(id)*8)) }
+
+func (s *State) vserver(id uint32) *vserverState {
+	return (*vserverState)(unsafe.Add(nil, s.base+vserversAt+uintptr(id)*vserverSize))
+}
+
+func (s *State) service(id uint32) *serviceState { return serviceOf(s.base, id) }
+
+// serviceOf is what the state whose memory begins at base remembers.
+func serviceOf(base uintptr, id uint32) *serviceState {
+	return (*serviceState)(unsafe.Add(nil, base+servicesAt+uintptr(id)*serviceSize))
+}
 
 // Pick returns the ID of the service that takes the next flow of v, or 0 if none is up, and passes the turn on; a and b are the
 // key of the flow's first packet (see packet.Key). It does not count the flow: the caller does with Opened once the flow exists.
 func (s *State) Pick(t *table.Set, v *table.Vserver, a, b uint64) uint32 {
-	service, turn := s.Choose(t, v, a, b)
-	*word(s.base+turnAt, v.ID) = turn
-	if p := t.Pool(v); p.Startup != 0 && service != 0 {
+	id, turn := s.Choose(t, v, a, b)
+	s.vserver(v.ID).turn = turn
+	if p := t.Pool(v); p.Startup != 0 && id != 0 {
 		s.started(v.ID, p)
 	}
-	return service
+	return id
 }
 
 // Choose is Pick without consequences: which service the next flow of v would get, and the turn that is next once it has got
 // it. Whatever a method remembers is written by Pick alone, so that an operator may ask as often as he likes.
 func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, turn uint32) {
 	p := t.Pool(v)
-	first := *word(s.base+turnAt, v.ID)
+	first := s.vserver(v.ID).turn
 	if p.N == 0 {
 		return 0, first
 	}

@@ -148,7 +148,7 @@ func (b *bed) wrap(left uint64) {
 	}
 	for id, by := range services {
 		for n := range uint32(Window) {
-			p := b.past(n, id)
+			p := &b.service(id).past[n]
 			p.Packets += by.Packets
 			p.Bytes += by.Bytes
 		}

@@ -9,14 +9,14 @@ import (
 
 // starting is how many flows of a vserver still go round robin because it starts up. What is remembered of a vserver is the
 // start-up and how many flows are left of it. Of several workers each gives its share.
-func (s *State) starting(vserver uint32, p *table.Pool) (left uint32) {
-	return s.left(atomic.LoadUint64(long(s.base+startupAt, vserver)), p.Startup, p.Turns)
+func (s *State) starting(id uint32, p *table.Pool) (left uint32) {
+	return s.left(atomic.LoadUint64(&s.vserver(id).startup), p.Startup, p.Turns)
 }
 
 // started takes a flow off those that go round robin.
-func (s *State) started(vserver uint32, p *table.Pool) {
-	if left := s.starting(vserver, p); left > 0 {
-		atomic.StoreUint64(long(s.base+startupAt, vserver), uint64(p.Startup)<<32|uint64(left-1))
+func (s *State) started(id uint32, p *table.Pool) {
+	if left := s.starting(id, p); left > 0 {
+		atomic.StoreUint64(&s.vserver(id).startup, uint64(p.Startup)<<32|uint64(left-1))
 	}
 }
 
@@ -31,10 +31,10 @@ func (s *State) left(remembered uint64, startup, turns uint32) uint32 {
 
 // Startup tells how many flows of a vserver are still to go round robin at this worker, given its pool's start-up, and why. Any
 // goroutine may ask.
-func (s *State) Startup(vserver, startup, turns uint32) (left uint32, why api.Startup) {
-	if vserver >= entries || startup == 0 {
+func (s *State) Startup(id, startup, turns uint32) (left uint32, why api.Startup) {
+	if id >= entries || startup == 0 {
 		return 0, 0
 	}
-	left = s.left(atomic.LoadUint64(long(s.base+startupAt, vserver)), startup, turns)
+	left = s.left(atomic.LoadUint64(&s.vserver(id).startup), startup, turns)
 	return left, api.Startup(startup & (1<<table.StartupBits - 1))
 }
