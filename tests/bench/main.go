@@ -19,6 +19,7 @@ func main() {
 	profile := flag.String("profile", "", "write a CPU profile of 5 s of a workload to this file")
 	workload := flag.String("profile-workload", "nat4-hit", "the workload to profile: nat4-hit or new-flow")
 	flows := flag.Int("profile-flows", 1_000_000, "the flows that it has: 1, 10000 or 1000000")
+	commits := flag.String("commit-to", "", "for the bench itself: send configurations to the dataplane at this `socket`")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: bench l4|mgmt [-smoke] [-no-huge] [-rounds N] [-out FOLDER] [-profile FILE]")
 		flag.PrintDefaults()
@@ -43,6 +44,10 @@ func main() {
 	case "l4":
 		err = l4(l4Options{smoke: *smoke, noHuge: *noHuge, rounds: *rounds, out: *out, profile: *profile, profileOf: *workload, profileFlows: *flows})
 	case "mgmt":
+		if *commits != "" {
+			err = commitTo(*commits)
+			break
+		}
 		err = mgmt(mgmtOptions{smoke: *smoke, rounds: *rounds, out: *out})
 	}
 	if err != nil {

@@ -17,15 +17,11 @@ import (
 
 // receiver is a dataplane that only keeps what it is told.
 type receiver struct {
-	api.Dataplane // what nobody calls here
+	api.Dataplane // nothing else is asked of it
 	got           *api.Tables
 }
 
 func (r *receiver) Apply(_ context.Context, t *api.Tables) error { r.got = t; return nil }
-func (r *receiver) Stats(context.Context) (*api.Stats, error)    { return &api.Stats{}, nil }
-func (r *receiver) Events(context.Context) (<-chan api.Event, error) {
-	return make(chan api.Event), nil
-}
 
 // measureStages times the steps of a commit one by one, without whatever else a running appliance does, each on its whole input: what
 // the product need not do again, since nothing of it has changed, is in it too.
