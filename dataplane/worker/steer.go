@@ -64,7 +64,7 @@ func steer(w *Worker, t *table.Set, b []packet.Packet) {
 		if d := uint32(k.A >> 32); d != dst {
 			dst, own = d, t.Own(d)
 		}
-		owner := w.owner(t, own, k)
+		owner := owner(t, own, k, w.workers, w.self)
 		if owner == w.self {
 			continue
 		}
@@ -111,27 +111,32 @@ func (w *Worker) flowOf(p *packet.Packet, i int, bit uint32) (k packet.Key, of b
 	return k, false
 }
 
-// owner is the worker that owns the flow of a key; own is what its destination is to us.
-func (w *Worker) owner(t *table.Set, own uint64, k packet.Key) uint32 {
+// Owner is which of a number of workers owns the flow of a key; the first if any may have it.
+func Owner(t *table.Set, k packet.Key, workers int) int {
+	return int(owner(t, t.Own(uint32(k.A>>32)), k, uint32(workers), 0))
+}
+
+// owner is the worker that owns the flow of a key, self if any may have it. own is what its destination is to us.
+func owner(t *table.Set, own uint64, k packet.Key, workers, self uint32) uint32 {
 	proto, how := uint8(k.B>>32), way(own)
 	if proto != packet.ProtoTCP && proto != packet.ProtoUDP {
 		if how == stays {
-			return w.self
+			return self
 		}
-		return flow.OwnerByProtocol(proto, w.workers)
+		return flow.OwnerByProtocol(proto, workers)
 	}
 	if how == byPort {
 		how = portWay(t, own, k)
 	}
 	switch how {
 	case bySource:
-		return flow.OwnerByClient(uint32(k.A), uint16(k.B), w.workers)
+		return flow.OwnerByClient(uint32(k.A), uint16(k.B), workers)
 	case byDestination:
-		return flow.OwnerByClient(uint32(k.A>>32), uint16(k.B>>16), w.workers)
+		return flow.OwnerByClient(uint32(k.A>>32), uint16(k.B>>16), workers)
 	case byPort:
-		return flow.OwnerByPort(packet.Swap16(uint16(k.B>>16)), w.workers)
+		return flow.OwnerByPort(packet.Swap16(uint16(k.B>>16)), workers)
 	}
-	return w.self
+	return self
 }
 
 // portWay is the way of a packet to a SNIP.
