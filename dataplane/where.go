@@ -37,7 +37,9 @@ func (c *control) Where(_ context.Context, f *api.Tuple) (*api.Where, error) {
 }
 
 // owner is the number of the worker that owns a flow.
-func (c *control) owner(k packet.Key) int { return worker.Owner(c.workers[0].Tables(), k, len(c.workers)) }
+func (c *control) owner(k packet.Key) int {
+	return worker.Owner(c.workers[0].Tables(), k, len(c.workers))
+}
 
 // whereOf puts a worker's answer into management's words: t is the tables that it was given by.
 func whereOf(t *table.Set, q *worker.Where, by uint32) *api.Where {

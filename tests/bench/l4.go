@@ -44,7 +44,7 @@ var flowCounts = []int{1, 10_000, 1_000_000}
 
 // notBuilt are workloads of the bench's contract that later steps bring.
 var notBuilt = []string{"nat6-hit", "dsr-hit", "ipip-hit", "sessionless", "pbr-1000", "nat4-hit-10k-vservers", "persistence-hit", "syn-flood",
-	"nat4-hit-vs-floor", "workers-2", "nat4-vs-nft"}
+	"nat4-hit-vs-floor", "nat4-vs-nft"}
 
 // run4 is one run of the bench.
 type run4 struct {
@@ -52,6 +52,7 @@ type run4 struct {
 	hz       uint64
 	huge     bool
 	fifo     bool
+	twoCPUs  bool
 	peer     *testpmd
 	rings    *port.Rings
 	bares    []*bare
@@ -61,6 +62,7 @@ type run4 struct {
 	bare     []*series
 	hit      []*series
 	open     []*series
+	pair     *pair    // nil on a machine of one CPU
 	allocs   []string // complaints
 }
 
@@ -81,9 +83,9 @@ func l4(o l4Options) error {
 		return err
 	}
 	defer alone.Close()
-	// Three flow tables of 256 MiB, and DPDK's memory here and in testpmd.
+	// Three flow tables of 256 MiB, two of half that, and DPDK's memory here and in testpmd.
 	dpdkMB := 64
-	need := len(flowCounts)*258 + 2*dpdkMB
+	need := len(flowCounts)*258 + 2*130 + 2*dpdkMB
 	huge := !o.noHuge && freeHuge() >= need
 	if !huge {
 		dpdkMB = 160 // a buffer of 2.3 KiB takes a page of its own and a bit
@@ -97,12 +99,13 @@ func l4(o l4Options) error {
 	if err := os.Setenv("RUNTIME_DIRECTORY", dir); err != nil {
 		return err
 	}
-	s := port.EALSettings{Lcores: []int{cpu}, MemoryMB: dpdkMB, Huge: huge, FilePrefix: fmt.Sprintf("sluice-bench-%d", os.Getpid())}
+	s := port.EALSettings{Lcores: []int{cpu, other}, MemoryMB: dpdkMB, Huge: huge, FilePrefix: fmt.Sprintf("sluice-bench-%d", os.Getpid())}
 	if err := port.StartEAL(&s); err != nil {
 		return err
 	}
 	r := &run4{o: o, huge: huge, hz: asm.CyclesPerSecond(200 * time.Millisecond), ref: &series{workload: reference}, mac: &series{workload: "testpmd-macswap"}}
-	r.fifo = fifoAllowed(cpu != other)
+	r.twoCPUs = cpu != other
+	r.fifo = fifoAllowed(r.twoCPUs)
 	r.banner(cpu, need)
 	if r.peer, err = startTestpmd(cpu, other, huge, r.fifo); err != nil {
 		fmt.Println(err)
@@ -205,6 +208,11 @@ func (r *run4) prepare() (err error) {
 		r.hit = append(r.hit, &series{workload: "nat4-hit", flows: n})
 		r.open = append(r.open, &series{workload: "new-flow", flows: n})
 	}
+	if r.twoCPUs {
+		if r.pair, err = newPair(r.hz, r.huge); err != nil {
+			return fmt.Errorf("two workers: %w", err)
+		}
+	}
 	runtime.GC()
 	return nil
 }
@@ -233,6 +241,11 @@ func (r *run4) round() error {
 			return err
 		}
 		if err := s.forget(); err != nil {
+			return err
+		}
+	}
+	if r.pair != nil {
+		if err := r.pair.round(r.subjects[len(r.subjects)-1].hit, r.fifo); err != nil {
 			return err
 		}
 	}
@@ -350,6 +363,9 @@ func (r *run4) cleanup() error {
 	for i, s := range r.subjects {
 		errs = append(errs, s.close(), r.bares[i].close())
 	}
+	if r.pair != nil {
+		errs = append(errs, r.pair.close())
+	}
 	if free := r.rings.PoolFree(); free != buffers {
 		errs = append(errs, fmt.Errorf("%d packet buffers were not given back", buffers-free))
 	}
@@ -363,17 +379,25 @@ func (r *run4) report() error {
 		all = append(all, s...)
 	}
 	print(os.Stdout, all, r.ref.samples, r.hz)
+	results, missed := rows(all[2:], r.ref.samples), r.allocs
+	if r.pair != nil {
+		list, why := r.pair.report()
+		if results = append(results, list...); why != "" && !r.o.smoke {
+			missed = append(missed, why)
+		}
+	} else {
+		fmt.Println("\nworkers-2 needs two CPUs and is left out")
+	}
 	fmt.Printf("\nnot built yet, left out: %s\n", strings.Join(notBuilt, " "))
 	name := "l4.json"
 	if r.o.smoke {
 		name = "l4-smoke.json"
 	}
 	file := filepath.Join(r.o.out, name)
-	if err := save(file, rows(all[2:], r.ref.samples)); err != nil {
+	if err := save(file, results); err != nil {
 		return err
 	}
 	fmt.Println("written:", file)
-	missed := r.allocs
 	if !r.o.smoke {
 		for _, b := range bars {
 			if why := b.check(all, r.ref.samples); why != "" {

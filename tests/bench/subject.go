@@ -136,25 +136,28 @@ func (s *subject) open() (uint64, error) {
 	return s.run(passLen, laneClient, laneServer)
 }
 
-// checkHits compares the packets that hit has got back with what they must be. Packets of different flows may have changed
-// places.
-func (s *subject) checkHits() error {
+// checkHits compares the packets that hit has got back with what they must be.
+func (s *subject) checkHits() error { return checkHits(s.ms, s.ids, s.chosen) }
+
+// checkHits compares packets that came back with what those of the flows ids must be, where all go to what was chosen for their flow.
+// Packets of different flows may have changed places.
+func checkHits(ms []uintptr, ids []uint32, choices []chosen) error {
 	type tuple struct {
 		chosen
 		proto uint8
 	}
-	flows, due := make(map[tuple]uint32, passLen), make(map[uint32]int, passLen)
-	for _, id := range s.ids {
-		flows[tuple{s.chosen[id], fromClient(id, flagACK, false).proto}] = id
+	flows, due := make(map[tuple]uint32, len(ms)), make(map[uint32]int, len(ms))
+	for _, id := range ids {
+		flows[tuple{choices[id], fromClient(id, flagACK, false).proto}] = id
 		due[id]++
 	}
-	for i, m := range s.ms {
+	for i, m := range ms {
 		out := read(frame(m))
 		id, ok := flows[tuple{chosen{out.srcPort, uint16(out.dst - server0)}, out.proto}]
 		if !ok {
 			return fmt.Errorf("packet %d of the pass belongs to none of its flows: % x", i, frame(m))
 		}
-		want := s.chosen[id].toServer(fromClient(id, flagACK, false))
+		want := choices[id].toServer(fromClient(id, flagACK, false))
 		if err := want.check(frame(m)); err != nil {
 			return fmt.Errorf("packet %d of the pass, flow %d: %w", i, id, err)
 		}
