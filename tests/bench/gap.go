@@ -64,7 +64,6 @@ type forwarder struct {
 	api.Dataplane // nothing else is asked of it
 	w             *worker.Worker
 	garbage       chan struct{}
-	applied       chan struct{} // one for each Apply
 }
 
 func (f *forwarder) Apply(_ context.Context, t *api.Tables) error {
