@@ -348,6 +348,13 @@ func TestMaglevTablesAreShared(t *testing.T) {
 	if _, err := Build(broken, second); err == nil || kept.owners != 1 {
 		t.Error("a set that is not built keeps a table")
 	}
+	moved := hashConfig(1, five, four, five)
+	moved.Config.Services[4].IP = ip("10.9.9.9") // in pools 1 and 3
+	third := mustBuild(t, moved, second)
+	if table(third, 1) == table(second, 1) || table(third, 1) != table(third, 3) || kept.owners != 1 {
+		t.Error("a service at another address has the place of the one before")
+	}
+	third.Free(second)
 	none := mustBuild(t, &api.Tables{Health: &api.Health{}}, second)
 	second.Free(none)
 	if p := none.Pool(vserverNumber(t, none, 1)); p.N != 0 || kept.mem.mem != nil {

@@ -135,6 +135,9 @@ func TestBuildRefusesWithASentenceThatNamesTheObject(t *testing.T) {
 		{"protocols differ", cfg(func(c *api.Config) { c.Services[0].Proto = api.ProtoUDP }), "vserver www (protocol 6) is bound to service web1 (protocol 17)"},
 		{"port without ports", cfg(func(c *api.Config) { c.Services[0].Proto = 89 }), "service web1 has port 80, but protocol 89"},
 		{"method", cfg(func(c *api.Config) { c.Vservers[0].Method = 99 }), "vserver www has the balancing method 99"},
+		{"too many for a hash", cfg(func(c *api.Config) {
+			c.Vservers[0].Method, c.Vservers[0].Bindings = api.SourceIPHash, make([]api.Binding, 1<<16)
+		}), "vserver www is bound to 65536 services: a hash method chooses among 65535 at most"},
 		{"unknown SNIP", cfg(func(c *api.Config) { c.Services[0].SNIPs = []uint32{5} }), "service web1 names SNIP 5"},
 		{"SNIP without ports", cfg(func(c *api.Config) { c.SNIPs[0].PortHi = 0 }), "SNIP 10.2.0.5 has no ports"},
 		{"SNIP twice", cfg(func(c *api.Config) { c.SNIPs = append(c.SNIPs, c.SNIPs[0]) }), "have the same ID 1"},
