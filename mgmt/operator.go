@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/cli/grammar"
+	"sluice/cli/shell"
 	"sluice/dataplane/api"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
@@ -62,6 +63,19 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 		return text, flat(err)
 	}
 	return "", schema.Refuse(schema.NotSupported, op.Verb+" "+op.Object.Name())
+}
+
+// DoAll executes changes in their order for user.
+func (o *operator) DoAll(user string, ops []*grammar.Op) []shell.Outcome {
+	who, changes := make([]engine.Author, len(ops)), make([]func(*schema.Config) error, len(ops))
+	for i, op := range ops {
+		who[i], changes[i] = engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}, op.Apply
+	}
+	out := make([]shell.Outcome, len(ops))
+	for i, r := range o.engine.CommitAll(who, changes) {
+		out[i] = shell.Outcome{Text: warnings(r.Warnings), Err: flat(r.Err)}
+	}
+	return out
 }
 
 func warnings(all []string) string {

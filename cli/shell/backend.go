@@ -14,3 +14,15 @@ type Backend interface {
 	// Config is the running configuration, for completion with live names.
 	Config() *schema.Config
 }
+
+// Batcher is a Backend that executes changes which follow each other, as in a script, for less than one by one. The
+// outcomes are the same as of Do for each in turn.
+type Batcher interface {
+	DoAll(user string, ops []*grammar.Op) []Outcome
+}
+
+// Outcome is what Do returns for one operation.
+type Outcome struct {
+	Text string
+	Err  error
+}

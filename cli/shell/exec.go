@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ const maxLine = 1 << 20
 
 // script runs the lines of in, without prompt and echo. Like the reference product it goes on after an error.
 func (r *runner) script(ctx context.Context, in io.Reader, stdout, stderr io.Writer) int {
-	lines := bufio.NewReader(in)
+	lines := bufio.NewReaderSize(in, 64<<10)
 	code := 0
 	for n := 1; ; n++ {
 		line, whole, err := readLine(lines)
@@ -54,6 +55,13 @@ func (r *runner) script(ctx context.Context, in io.Reader, stdout, stderr io.Wri
 			continue
 		}
 		r.history.Add(line)
+		if ops := r.gather(line, lines); len(ops) > 1 {
+			if !r.several(ops, n, stdout, stderr) {
+				code = 1
+			}
+			n += len(ops) - 1
+			continue
+		}
 		again, failed := r.one(ctx, line, fmt.Sprintf("line %d: ", n), stdout, stderr)
 		if failed {
 			code = 1
@@ -62,6 +70,60 @@ func (r *runner) script(ctx context.Context, in io.Reader, stdout, stderr io.Wri
 			return code
 		}
 	}
+}
+
+// gatherMost is how many lines of a script are executed at once.
+const gatherMost = 1000
+
+// gather takes from what has been read already the lines that change something, as long as one follows the other. The
+// first is line, which is not to be taken. Nobody is kept waiting for lines that have not come yet.
+func (r *runner) gather(line string, lines *bufio.Reader) (ops []*grammar.Op) {
+	if _, ok := r.backend.(Batcher); !ok {
+		return nil
+	}
+	for op := plainChange(line); op != nil; op = plainChange(line) {
+		if len(ops) > 0 {
+			r.history.Add(line)
+			lines.Discard(len(line) + 1)
+		}
+		if ops = append(ops, op); len(ops) == gatherMost {
+			break
+		}
+		ahead, _ := lines.Peek(lines.Buffered())
+		end := bytes.IndexByte(ahead, '\n')
+		if end < 0 {
+			break
+		}
+		line = string(ahead[:end])
+	}
+	return ops
+}
+
+// plainChange is the operation of a line that changes the configuration and asks for nothing else; nil for any other.
+func plainChange(line string) *grammar.Op {
+	if strings.ContainsAny(line, "|\r") {
+		return nil
+	}
+	op, err := grammar.Parse(line)
+	if err != nil || op == nil || !op.Changes() || op.Verb == "clear" { // which may ask
+		return nil
+	}
+	return op
+}
+
+// several executes changes that begin at line n and prints what came of each; ok tells that none failed.
+func (r *runner) several(ops []*grammar.Op, n int, stdout, stderr io.Writer) (ok bool) {
+	ok = true
+	for i, o := range r.backend.(Batcher).DoAll(r.user, ops) {
+		io.WriteString(stdout, clean(whole(o.Text)))
+		if o.Err != nil {
+			fmt.Fprintf(stderr, "ERROR: line %d: %s\n", n+i, sentence(o.Err))
+			ok = false
+			continue
+		}
+		io.WriteString(stdout, " Done\n")
+	}
+	return ok
 }
 
 // ended is the exit code of a script whose input has ended by err.

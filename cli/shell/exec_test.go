@@ -2,9 +2,11 @@ package shell
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
+	"sluice/cli/grammar"
 	"sluice/vendor-config/schema"
 )
 
@@ -52,6 +54,44 @@ func TestScript(t *testing.T) {
 	}
 	if n := a.config.Len(schema.Of[schema.Server]()); n != 2 {
 		t.Errorf("%d servers, want 2: the script goes on after an error", n)
+	}
+}
+
+// batching executes several changes at once.
+type batching struct {
+	*appliance
+	sizes []int
+}
+
+func (b *batching) DoAll(user string, ops []*grammar.Op) (all []Outcome) {
+	b.sizes = append(b.sizes, len(ops))
+	for _, op := range ops {
+		text, err := b.Do(user, op)
+		all = append(all, Outcome{text, err})
+	}
+	return all
+}
+
+// TestScriptInBatches: a backend that takes several changes at once gets those that follow each other, and the operator reads the
+// same as from one that does not.
+func TestScriptInBatches(t *testing.T) {
+	script := "# build it\nadd server a 10.0.0.1\nadd server b 10.0.0.2\nfrob\n\nadd server c 10.0.0.3\nadd server a 10.0.0.4\nadd server d 10.0.0.5\n" +
+		"show server\nrm server a\nadd server e 10.0.0.6 | grep x\nrm server b\nclear ns config -force basic\nadd server f 10.0.0.7\r\nadd server g 10.0.0.8\nexit\nadd server h 10.0.0.9"
+	run := func(b Backend) (out, errs bytes.Buffer, code int) {
+		s := New(terminal{strings.NewReader(script), &out}, b, Options{User: "nsroot", Stderr: &errs})
+		return out, errs, s.Run(t.Context())
+	}
+	plain, b := newAppliance(), &batching{appliance: newAppliance()}
+	wantOut, wantErrs, wantCode := run(plain)
+	out, errs, code := run(b)
+	if out.String() != wantOut.String() || errs.String() != wantErrs.String() || code != wantCode {
+		t.Errorf("exit %d, stdout %q, stderr %q; want %d, %q, %q", code, out.String(), errs.String(), wantCode, wantOut.String(), wantErrs.String())
+	}
+	if !b.config.Equal(plain.config) || b.config.Len(schema.Of[schema.Server]()) != 2 {
+		t.Error("the configurations differ")
+	}
+	if !slices.Equal(b.sizes, []int{2, 3, 2}) {
+		t.Errorf("changes came in groups of %v, want 2, 3 and 2", b.sizes)
 	}
 }
 

@@ -21,7 +21,7 @@ type maker struct {
 	out    Compiled
 	config api.Config
 
-	renumbered bool // a service has come or gone, or has another number or protocol than before
+	renumbered bool // a service has gone, or has another number or protocol than before
 }
 
 // madeService is what was made of one service.
@@ -78,7 +78,8 @@ func (m *maker) services() error {
 		old.list = m.prev.services
 	}
 	services, watched := len(old.list) != n, len(old.list) != n // other than before
-	m.renumbered = services
+	m.renumbered = !rowwise
+	found := 0
 	for row := range m.x.c.Each(serviceRows) {
 		svc := row.(*schema.Service)
 		srv, id := m.x.ServerOf(svc), m.s.IDs.Services[svc.Name]
@@ -90,11 +91,15 @@ func (m *maker) services() error {
 				return err
 			}
 			services = services || !ok || !reflect.DeepEqual(made.out, was.out)
-			m.renumbered = m.renumbered || !ok || made.out.ID != was.out.ID || made.out.Proto != was.out.Proto
+			m.renumbered = m.renumbered || ok && (made.out.ID != was.out.ID || made.out.Proto != was.out.Proto)
 			watched = watched || !ok || !reflect.DeepEqual(made.probes, was.probes)
+		}
+		if ok {
+			found++
 		}
 		m.out.services, m.config.Services = append(m.out.services, made), append(m.config.Services, made.out)
 	}
+	m.renumbered = m.renumbered || found < len(old.list)
 	if !services {
 		m.config.Services = m.prev.Tables.Config.Services
 	}

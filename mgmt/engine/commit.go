@@ -32,6 +32,63 @@ func (e *Engine) Commit(who Author, change func(*schema.Config) error) (Result, 
 	return r, err
 }
 
+// Outcome is what became of one of several changes.
+type Outcome struct {
+	Result
+	Err error
+}
+
+// CommitAll makes changes one after the other, each all or nothing as by Commit, and puts those that follow each other
+// without a fault in force together. A pasted file of ten thousand lines would otherwise be compiled and sent ten thousand
+// times. who says by whom each is.
+func (e *Engine) CommitAll(who []Author, changes []func(*schema.Config) error) []Outcome {
+	e.commits.Lock()
+	defer e.commits.Unlock()
+	var out []Outcome
+	done := false
+	for len(out) < len(changes) {
+		from := len(out)
+		out = append(out, e.together(who[from:], changes[from:])...)
+		for i, o := range out[from:] {
+			e.audit(who[from+i], o.Result, o.Err)
+			done = done || o.Err == nil
+		}
+	}
+	if done && e.opt.Note != nil {
+		e.opt.Note(e.Config())
+	}
+	return out
+}
+
+// together puts in force what can be before the first change that fails, or tells why the first one fails.
+func (e *Engine) together(who []Author, changes []func(*schema.Config) error) []Outcome {
+	prev, _ := e.now()
+	n, _ := inTurn(prev.config.Clone(), changes)
+	if n > 1 {
+		all := func(c *schema.Config) error { _, err := inTurn(c, changes[:n]); return err }
+		if r, err := e.commit(who[n-1], all, command); err == nil {
+			return slices.Repeat([]Outcome{{Result: r}}, n)
+		}
+	}
+	// Each by itself: the first has failed, or one of them is refused only by what follows from it.
+	var out []Outcome
+	for i := range max(n, 1) {
+		r, err := e.commit(who[i], changes[i], command)
+		out = append(out, Outcome{r, err})
+	}
+	return out
+}
+
+// inTurn makes changes until one fails; it tells how many have not.
+func inTurn(c *schema.Config, changes []func(*schema.Config) error) (int, error) {
+	for i, change := range changes {
+		if err := change(c); err != nil {
+			return i, err
+		}
+	}
+	return len(changes), nil
+}
+
 // Boot takes the startup configuration as it is. Unlike Commit it succeeds when the kernel's side cannot be set up,
 // which is tried again every second: the appliance must stay reachable.
 func (e *Engine) Boot(c *schema.Config) (Result, error) {

@@ -155,6 +155,80 @@ func TestFailedStepsChangeNothing(t *testing.T) {
 	}
 }
 
+// TestSeveralChangesAreAsOneByOne: whatever fails, be it in the change, in compilation or in the dataplane, several changes together
+// leave the same configuration and the same errors as each by itself.
+func TestSeveralChangesAreAsOneByOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 2))
+	refuse := func(t *api.Tables) error {
+		if t.Config != nil && slices.ContainsFunc(t.Config.Services, func(s api.Service) bool { return s.Name == "x7" }) {
+			return &api.RefusedError{Reason: "service x7: no room"}
+		}
+		return nil
+	}
+	one, all := newBench(t, &plane{refuse: refuse}).run(), newBench(t, &plane{refuse: refuse}).run()
+	for _, b := range []*bench{one, all} {
+		connected(b)
+		b.commit(site)
+	}
+	anyChange := func() func(*schema.Config) error {
+		name := fmt.Sprint("x", r.IntN(9))
+		switch r.IntN(5) {
+		case 0:
+			return func(c *schema.Config) error {
+				addService(c, "half", addr("10.2.0.9"))
+				return errors.New("no " + name)
+			}
+		case 1: // refused by compilation
+			return func(c *schema.Config) error {
+				schema.Put(c, fresh(func(s *schema.Service) { s.Name, s.Server, s.ServiceType, s.Port = name, "nowhere", "HTTP", 80 }))
+				return nil
+			}
+		case 2:
+			return func(c *schema.Config) error {
+				c.Delete(schema.Of[schema.LBVserverService](), "v", name)
+				c.Delete(schema.Of[schema.Service](), name)
+				return nil
+			}
+		}
+		return func(c *schema.Config) error {
+			addService(c, name, netip.AddrFrom4([4]byte{10, 2, 0, 100 + name[1]}))
+			return nil
+		}
+	}
+	together := 0
+	for range 60 {
+		changes := make([]func(*schema.Config) error, 1+r.IntN(6))
+		for i := range changes {
+			changes[i] = anyChange()
+		}
+		_, _, before, _, _ := all.Snapshot()
+		got := all.CommitAll(make([]Author, len(changes)), changes)
+		_, _, after, _, _ := all.Snapshot()
+		good := uint64(0)
+		for i, change := range changes {
+			_, err := one.Commit(Author{}, change)
+			if fmt.Sprint(err) != fmt.Sprint(got[i].Err) {
+				t.Fatalf("change %d of %d: %v, want %v", i, len(changes), got[i].Err, err)
+			}
+			if err == nil {
+				good++
+			}
+		}
+		if after-before < good {
+			together++
+		}
+		if !one.Config().Equal(all.Config()) {
+			t.Fatal("the configurations differ")
+		}
+	}
+	if together < 10 {
+		t.Errorf("only %d of 60 lists had changes that were put in force together", together)
+	}
+	if got, want := all.plane.now().Config, one.plane.now().Config; len(got.Services) != len(want.Services) || len(got.Vservers) != len(want.Vservers) {
+		t.Errorf("the dataplanes differ: %+v, want %+v", got, want)
+	}
+}
+
 func TestCommitWithoutDataplaneIsAppliedOnConnect(t *testing.T) {
 	p := &plane{away: true}
 	b := newBench(t, p).run()

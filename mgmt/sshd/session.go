@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sort"
 	"time"
 
@@ -245,6 +246,33 @@ func (a *audited) Do(user string, op *grammar.Op) (text string, err error) {
 		a.log.Info("command", "line", line(op.Line))
 	}
 	return text, err
+}
+
+// DoAll executes ops together if the backend can, and records each.
+func (a *audited) DoAll(user string, ops []*grammar.Op) (all []shell.Outcome) {
+	b, ok := a.Backend.(shell.Batcher)
+	if !ok {
+		for _, op := range ops {
+			text, err := a.Do(user, op)
+			all = append(all, shell.Outcome{Text: text, Err: err})
+		}
+		return all
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			a.log.Error("fault in a command", "line", line(ops[0].Line), "more", len(ops)-1, "fault", fault, "stack", string(debug.Stack()))
+			all = slices.Repeat([]shell.Outcome{{Err: errFault}}, len(ops))
+		}
+	}()
+	all = b.DoAll(user, ops)
+	for i, o := range all {
+		if o.Err != nil {
+			a.log.Warn("command refused", "line", line(ops[i].Line), "error", o.Err)
+		} else {
+			a.log.Info("command", "line", line(ops[i].Line))
+		}
+	}
+	return all
 }
 
 var errFault = errors.New("Internal error; the log says more")

@@ -95,10 +95,17 @@ func mgmt(o mgmtOptions) error {
 		}
 		results = append(results, row{Workload: size.workload, Value: round(median(all)), Unit: "ms"})
 	}
-	rounds := o.rounds
+	rounds, vservers, lines := o.rounds, 1000, 100_000
 	if o.smoke {
-		rounds = 1
+		rounds, vservers, lines = 1, 10, 1000
 	}
+	parts, total, err := measureLoad(vservers, lines)
+	if err != nil {
+		return err
+	}
+	printTimings(os.Stdout, "a pasted script, ms a line", parts)
+	fmt.Printf("%d lines in %.1f s\n\n", lines, total.Seconds())
+	results = append(results, row{Workload: "load-100k-lines", Flows: lines, Value: round(total.Seconds()), Unit: "s"})
 	gaps, err := measureGaps(rounds)
 	if err != nil {
 		return err

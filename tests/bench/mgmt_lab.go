@@ -182,3 +182,49 @@ func measureCommits(vservers, rounds int) (all []*timing, err error) {
 	}
 	return all, nil
 }
+
+// paste gives a whole script at once, as an operator pastes it, and returns how long it took.
+func (s *site) paste(lines []string) (time.Duration, error) {
+	start := time.Now()
+	args := append([]string{"netns", "exec", s.lab.NS(s.adc.From), "ssh", "-T"}, s.adc.SSHArgs()...)
+	cmd := exec.Command("ip", args...)
+	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("a script of %d lines: %w: %.500s", len(lines), err, out)
+	}
+	if n := strings.Count(string(out), " Done\n"); n != len(lines) {
+		return 0, fmt.Errorf("of %d lines %d were done", len(lines), n)
+	}
+	return time.Since(start), nil
+}
+
+// measureLoad times the pasting of the scene of so many vservers into an empty appliance, in halves, which tell whether a line costs
+// more the more there is; and of changes to it until there are so many lines.
+func measureLoad(vservers, most int) (all []*timing, total time.Duration, err error) {
+	s, err := openSite()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	lines := script(vservers)
+	half := len(lines) / 2
+	var changes []string
+	for n := range most - len(lines) {
+		changes = append(changes, fmt.Sprintf("set service s%d -svrTimeout %d", n%(vservers*bound), 200+n/(vservers*bound)))
+	}
+	for _, part := range []struct {
+		what  string
+		lines []string
+	}{{"the first half of what there is to add", lines[:half]}, {"the second half", lines[half:]}, {"changes to it", changes}} {
+		took, err := s.paste(part.lines)
+		if err != nil {
+			return nil, 0, err
+		}
+		t := &timing{what: fmt.Sprintf("%s, %d lines", part.what, len(part.lines))}
+		t.samples = []float64{float64(took) / 1e6 / float64(len(part.lines))}
+		all = append(all, t)
+		total += took
+	}
+	return all, total, nil
+}
