@@ -33,7 +33,8 @@ demo: build
 # Everything that CI runs. Fuzz targets run on their corpora here, so that chance fails nobody's change; FULL=1 adds
 # fuzzing and the long rows.
 test: build check
-	@if [ -n "$(FULL)" ]; then $(MAKE) --no-print-directory fuzz FUZZTIME=$(or $(FUZZTIME),10s); fi
+	@if [ -n "$(FULL)" ]; then go test -race ./mgmt/engine ./vendor-config/schema && \
+	  $(MAKE) --no-print-directory fuzz FUZZTIME=$(or $(FUZZTIME),10s); fi
 	@set -o pipefail; go test -json -count=1 -p 1 -timeout 20m ./tests/... | bin/sluice-tally
 
 check: deps

@@ -543,6 +543,18 @@ func TestStorm(t *testing.T) {
 		b.Readings(ctx)
 		time.Sleep(time.Millisecond)
 	})
+	worker(25, func(r *rand.Rand) { // a version that is read must not change, whatever is made of it meanwhile
+		c := b.Config()
+		was := c.Rows(schema.Of[schema.Service]())
+		d := c.Clone()
+		d.Delete(schema.Of[schema.Service](), "s1")
+		for i, row := range c.Rows(schema.Of[schema.Service]()) {
+			if row != was[i] || *row.(*schema.Service) != *was[i].(*schema.Service) {
+				t.Error("a version that is in others' hands has changed")
+			}
+		}
+		time.Sleep(time.Millisecond)
+	})
 	worker(30, func(r *rand.Rand) {
 		time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond)
 		switch r.IntN(3) {
