@@ -114,15 +114,18 @@ func plainChange(line string) *grammar.Op {
 // several executes changes that begin at line n and prints what came of each; ok tells that none failed.
 func (r *runner) several(ops []*grammar.Op, n int, stdout, stderr io.Writer) (ok bool) {
 	ok = true
+	var text bytes.Buffer // one write for many lines, as far as errors do not come in between
 	for i, o := range r.backend.(Batcher).DoAll(r.user, ops) {
-		io.WriteString(stdout, clean(whole(o.Text)))
-		if o.Err != nil {
-			fmt.Fprintf(stderr, "ERROR: line %d: %s\n", n+i, sentence(o.Err))
-			ok = false
+		text.WriteString(clean(whole(o.Text)))
+		if o.Err == nil {
+			text.WriteString(" Done\n")
 			continue
 		}
-		io.WriteString(stdout, " Done\n")
+		text.WriteTo(stdout)
+		fmt.Fprintf(stderr, "ERROR: line %d: %s\n", n+i, sentence(o.Err))
+		ok = false
 	}
+	text.WriteTo(stdout)
 	return ok
 }
 

@@ -84,16 +84,28 @@ func (s *Session) Run(ctx context.Context) int {
 	return s.interactive()
 }
 
-// scriptReader gives the bytes as they come, Ctrl-C as any other.
+// scriptReader gives the bytes as they come, Ctrl-C as any other, and all that have come already.
 type scriptReader struct{ p *pump }
 
-func (r scriptReader) Read(b []byte) (int, error) {
+func (r scriptReader) Read(b []byte) (n int, err error) {
 	if err := r.p.fill(); err != nil {
 		return 0, err
 	}
-	n := copy(b, r.p.buf)
-	r.p.buf = r.p.buf[n:]
-	return n, nil
+	for {
+		k := copy(b[n:], r.p.buf)
+		n, r.p.buf = n+k, r.p.buf[k:]
+		if n == len(b) {
+			return n, nil
+		}
+		select {
+		case r.p.buf = <-r.p.in: // nil at the end, which fill tells next time
+			if r.p.buf == nil {
+				return n, nil
+			}
+		default:
+			return n, nil
+		}
+	}
 }
 
 func (s *Session) interactive() int {
