@@ -134,8 +134,8 @@ func (m *maker) service(svc *schema.Service, srv *schema.Server, id uint32) (*ma
 
 // vservers makes the vservers.
 func (m *maker) vservers() error {
-	rowwise := !m.renumbered && alike(m.x.c, m.prev.Index.c, vserverRows, serviceRows, servers) && identical(m.s.IDs.Vservers, m.prev.ids.Vservers)
-	if rowwise && m.x.c.Same(m.prev.Index.c, vserverRows) {
+	rowwise := !m.renumbered && alike(m.x.c, m.prev.Index.c, vserverRows, serviceRows, servers, bindings) && identical(m.s.IDs.Vservers, m.prev.ids.Vservers)
+	if rowwise && m.x.c.Same(m.prev.Index.c, vserverRows) && m.x.c.Same(m.prev.Index.c, bindings) {
 		m.out.vservers, m.config.Vservers = m.prev.vservers, m.prev.Tables.Config.Vservers
 		return nil
 	}
@@ -146,7 +146,7 @@ func (m *maker) vservers() error {
 		v := row.(*schema.LBVserver)
 		was, ok := old.find(func(o *madeVserver) bool { return o.row == v || o.row.Name == v.Name })
 		made := was
-		if !ok || !rowwise || was.row != v {
+		if !ok || !rowwise || was.row != v || !slices.Equal(m.x.bound[v.Name], m.prev.Index.bound[v.Name]) {
 			var err error
 			if made, err = m.vserver(v); err != nil {
 				return err
