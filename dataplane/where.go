@@ -36,9 +36,9 @@ func (c *control) Where(_ context.Context, f *api.Tuple) (*api.Where, error) {
 	return whereOf(w.Tables(), q, uint32(i)), nil
 }
 
-// owner is the number of the worker that owns a flow.
+// owner is the number of the worker that owns a flow; the first if whoever receives a packet keeps it.
 func (c *control) owner(k packet.Key) int {
-	return worker.Owner(c.workers[0].Tables(), k, len(c.workers))
+	return worker.Owner(c.workers[0].Tables(), k, len(c.workers), 0)
 }
 
 // whereOf puts a worker's answer into management's words: t is the tables that it was given by.

@@ -56,6 +56,8 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	case op.Changes():
 		r, err := o.engine.Commit(who, op.Apply)
 		return warnings(r.Warnings), flat(err)
+	case op.Verb == "start" || op.Verb == "stop":
+		return "", flat(o.trace(who, op))
 	case op.Verb == "save":
 		return "", flat(o.save(who))
 	case op.Verb == "show" || op.Verb == "stat":
@@ -122,6 +124,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		o.count(v)
 	case "where":
 		v.Where, v.Without = o.where(op)
+	case "trace":
+		v.Trace, v.Without = o.engine.Trace(context.Background(), &api.TraceOrder{})
 	default:
 		if op.Verb == "stat" {
 			o.count(v)
@@ -137,6 +141,21 @@ func (a *appliance) where(op *grammar.Op) (*api.Where, error) {
 		return nil, err
 	}
 	return a.engine.Where(context.Background(), flow)
+}
+
+// trace begins or ends a trace.
+func (o *operator) trace(who engine.Author, op *grammar.Op) error {
+	order := &api.TraceOrder{Stop: op.Verb == "stop"}
+	if !order.Stop {
+		order.Start = show.Filter(op)
+	}
+	_, err := o.engine.Trace(context.Background(), order)
+	result := "Done"
+	if err != nil {
+		result = "ERROR: " + err.Error()
+	}
+	o.log.Info(op.Verb+" trace", "user", who.User, "source", who.Source, "line", who.Line, "result", result)
+	return err
 }
 
 // degraded are sentences about everything that is not as the saved configuration and the operators say.

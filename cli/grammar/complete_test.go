@@ -14,7 +14,7 @@ var completions = []struct {
 	head, prefix string
 	want         string // candidates, or the first and ... or ... and the last
 }{
-	{"", "", "add set unset rm bind unbind enable disable show stat save clear exit quit help man history whoami cls"},
+	{"", "", "add set unset rm bind unbind enable disable show stat start stop save clear exit quit help man history whoami cls"},
 	{"sh", "sh", "show"},
 	{"zz", "zz", ""},
 	{"add ", "", "vlan ns server service lb route"},
@@ -25,6 +25,10 @@ var completions = []struct {
 	{"show where 10.1.0.9 40000 10.1.0.50 80 ", "", "<protocol>"},
 	{"show where 10.1.0.9 40000 10.1.0.50 80 TCP ", "", "<cr>"},
 	{"stat worker ", "", "<id> <cr>"},
+	{"start ", "", "trace"},
+	{"start trace ", "", "-srcIP -srcPort -destIP -destPort -protocol -count -time <cr>"},
+	{"start trace -c", "-c", "-count"},
+	{"stop trace ", "", "<cr>"},
 	{"sh ip ", "", "10.1.0.5 10.2.0.5 10.1.0.50 -type <cr>"},
 	{"stat ", "", "service lb ns worker"},
 	{"bind ", "", "vlan lb service"},

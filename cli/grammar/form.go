@@ -114,7 +114,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save":
+	case "show", "clear", "save", "start", "stop":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false

@@ -36,6 +36,8 @@ var parsed = [][2]string{
 	{"show ns.conf", `show ns-conf []`},
 	{"show version", `show version []`},
 	{"sh where 10.1.0.9 40000 10.1.0.50 80 tcp", `show where [] srcIP=10.1.0.9 srcPort=40000 destIP=10.1.0.50 destPort=80 protocol=tcp`},
+	{"start trace -destIP 10.1.0.50 -destPort 80 -count 3", `start trace [] destIP=10.1.0.50 destPort=80 count=3`},
+	{"stop trace", `stop trace []`},
 	{"stat worker 1", `stat worker [] id=1`},
 	{"show ns version", `show version []`},
 	{"show hardware", `show hardware []`},

@@ -20,6 +20,8 @@ var verbs = []Candidate{
 	{Text: "disable", Help: "Take an entity out of service"},
 	{Text: "show", Help: "Display configuration and state"},
 	{Text: "stat", Help: "Display counters and rates"},
+	{Text: "start", Help: "Begin a trace"},
+	{Text: "stop", Help: "End a trace"},
 	{Text: "save", Help: "Save the configuration"},
 	{Text: "clear", Help: "Reset to defaults"},
 }
@@ -38,7 +40,7 @@ var sessionWords = []Candidate{
 // laterWords are first words of the reference product that this version refuses by name.
 var laterWords = strings.Fields("rename apply renumber force sync create import export link unlink diff update flush kill switch " +
 	"reboot shutdown install join reset restore batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
-	"techsupport start stop nstrace convert check backup query send")
+	"techsupport nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
 var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,ns acls,ns simpleacl,servicegroup,lb group,"+
@@ -55,7 +57,7 @@ var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,n
 	"responder policy,responder action,rewrite policy,rewrite action,dns nameserver,dns addrec,dns suffix,dns parameter,ntp server,"+
 	"ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,autoscale action,"+
 	"ns timer,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,gslb service,"+
-	"gslb site,partition,license,hostname,ns partitions", ",")
+	"gslb site,nstrace,partition,license,hostname,ns partitions", ",")
 
 // laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
 var laterVerbs = map[string]string{

@@ -11,7 +11,7 @@ import (
 // wrong are commands that are refused, given the lab's configuration: the whole error, and the word at fault that it names.
 var wrong = []struct{ line, fault, want string }{
 	{"frobnicate", "frobnicate", "No such command [frobnicate]"},
-	{"s", "s", "Ambiguous command [s]: it may be save, set, show, stat"},
+	{"s", "s", "Ambiguous command [s]: it may be save, set, show, start, stat, stop"},
 	{"exit now", "now", "No such argument [now]"},
 	{"whoami x", "x", "No such argument [x]"},
 	{"add", "add", "Incomplete command [add]: next is one of vlan ns server service lb route"},
@@ -26,6 +26,11 @@ var wrong = []struct{ line, fault, want string }{
 	{"show where 10.1.0.9 40000", "destIP", "Required argument missing [destIP, destPort, protocol]"},
 	{"show where 10.1.0.9 40000 10.1.0.50 80 SCTP", "SCTP", "Invalid value [protocol, SCTP]: a protocol is TCP, UDP or a number from 1 to 255"},
 	{"show where 10.1.0.9 40000 10.1.0.50 99999 TCP", "99999", "Argument value out of range [destPort, 0, 65535]: 99999 was given"},
+	{"start nstrace", "nstrace", "Feature not supported in this release [nstrace]"},
+	{"start trace -count 65", "65", "Argument value out of range [count, 1, 64]: 65 was given"},
+	{"start trace -destPort 0", "0", "Argument value out of range [destPort, 1, 65535]: 0 was given"},
+	{"start trace 10.1.0.9", "10.1.0.9", "No such argument [10.1.0.9]"},
+	{"stop trace now", "now", "No such argument [now]"},
 	{"stat worker -1", "-1", "No such argument [-1]"},
 	{"add server", "name", "Required argument missing [name, IPAddress]"},
 	{"add server s9", "IPAddress", "Required argument missing [IPAddress]"},

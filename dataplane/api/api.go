@@ -19,6 +19,8 @@ type Dataplane interface {
 	Events(ctx context.Context) (<-chan Event, error)
 	// Where tells what would become of the first packet of a flow, by the tables and flows of the moment. It changes nothing.
 	Where(ctx context.Context, flow *Tuple) (*Where, error)
+	// Trace begins or ends a trace of packets, and tells what the last one has seen. While one runs there is no other.
+	Trace(ctx context.Context, order *TraceOrder) (*Trace, error)
 }
 
 // Tables are the dataplane's whole instructions in parts, each with a version of its own. A nil part stays as it is.

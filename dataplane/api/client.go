@@ -74,6 +74,18 @@ func (c *Client) Where(ctx context.Context, flow *Tuple) (*Where, error) {
 	return r.Where, nil
 }
 
+// Trace implements Dataplane.
+func (c *Client) Trace(ctx context.Context, order *TraceOrder) (*Trace, error) {
+	r, err := c.do(ctx, &request{Call: callTrace, Trace: order})
+	if err != nil {
+		return nil, err
+	}
+	if r.Trace == nil {
+		return nil, errors.New("the dataplane has no answer about the trace: it may be of another version")
+	}
+	return r.Trace, nil
+}
+
 // Events implements Dataplane. It opens a connection of its own.
 func (c *Client) Events(ctx context.Context) (<-chan Event, error) {
 	if err := c.alive(); err != nil {

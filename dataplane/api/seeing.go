@@ -56,3 +56,77 @@ type Hop struct {
 	Port     string
 	MTU      uint16 // bytes
 }
+
+// TraceOrder begins or ends a trace; a zero one only asks what there is.
+type TraceOrder struct {
+	Start *TraceFilter
+	Stop  bool
+}
+
+// TraceFilter says which packets a trace follows: those of flows between these ends, in both directions. What is zero is any.
+type TraceFilter struct {
+	Proto            uint8
+	Src, Dst         netip.Addr // as the client's packets have them
+	SrcPort, DstPort uint16
+	Count            uint32        // packets after which it ends
+	Time             time.Duration // after which it ends
+}
+
+// Trace is what became of packets that were followed. It stays to be read until another one begins.
+type Trace struct {
+	Filter  *TraceFilter // nil: there has been no trace yet
+	Running bool
+	Left    time.Duration // while it runs
+	Walks   []Walk        // of packets that have ended, in the order in which they came
+}
+
+// Walk is what became of one packet, stage by stage.
+type Walk struct {
+	UnixNano                   int64
+	Worker                     uint32
+	Port                       string // by which it came
+	Steps                      []Step
+	Reason                     string // the counter under which it was counted; empty if it was handed over
+	Help                       string // of that counter
+	Handed                     bool   // to the worker Owner
+	Owner                      uint32
+	Vserver, Service           string
+	Before                     Frame
+	After                      Frame // if Sent
+	Sent                       bool  // it left, waits or went to the kernel, as After
+	To                         string
+	ToKernel, Dropped, Waiting bool
+}
+
+// StepKind is how a packet leaves a stage.
+type StepKind uint8
+
+// What stages make of packets.
+const (
+	StepPassed     StepKind = iota + 1 // nothing: it goes on as it is
+	StepTranslated                     // it goes on with other addresses and wants a next hop
+	StepSent                           // it was translated and is on its way
+	StepDecided                        // it has its verdict
+	StepHandedOver                     // it belongs to another worker
+)
+
+// Step is what one stage made of a packet.
+type Step struct {
+	Stage string
+	Kind  StepKind
+}
+
+// Frame is what the beginning of a frame says.
+type Frame struct {
+	Length      uint16 // bytes, of the whole frame
+	Dst, Src    [6]byte
+	Tagged      bool
+	VLAN        uint16
+	EtherType   uint16
+	IPv4        bool // the rest holds
+	Flow        Tuple
+	TTL         uint8
+	Fragment    bool
+	TotalLength uint16 // bytes
+	TCPFlags    uint8
+}

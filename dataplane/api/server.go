@@ -156,6 +156,10 @@ func serveCalls(ctx context.Context, s *stream, d Dataplane) {
 			err = errors.New("no flow was given to look for")
 		case q.Call == callWhere:
 			r.Where, err = d.Where(ctx, q.Flow)
+		case q.Call == callTrace && q.Trace == nil:
+			err = errors.New("no order was given for the trace")
+		case q.Call == callTrace:
+			r.Trace, err = d.Trace(ctx, q.Trace)
 		default:
 			err = fmt.Errorf("the dataplane does not know call %d: install programs of one release", q.Call)
 		}

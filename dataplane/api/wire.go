@@ -46,6 +46,7 @@ const (
 	callApply uint8 = 1
 	callStats uint8 = 2
 	callWhere uint8 = 3
+	callTrace uint8 = 4
 )
 
 // hello is the first value in each direction. In the answer a Refusal says why the connection ends here.
@@ -60,6 +61,7 @@ type request struct {
 	Call   uint8
 	Tables *Tables
 	Flow   *Tuple
+	Trace  *TraceOrder
 }
 
 // response answers a request. Refusal is the handler's error, empty if there was none.
@@ -67,6 +69,7 @@ type response struct {
 	Refusal string
 	Stats   *Stats
 	Where   *Where
+	Trace   *Trace
 }
 
 // RefusedError is the dataplane's own answer that it did not do what it was asked to: nothing has changed and the

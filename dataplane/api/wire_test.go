@@ -54,6 +54,10 @@ func (f *fake) Where(_ context.Context, flow *Tuple) (*Where, error) {
 	return &Where{Flow: *flow, Worker: 1, Reason: "drop-x", Hop: &Hop{Gateway: flow.Dst.IP}}, nil
 }
 
+func (f *fake) Trace(_ context.Context, o *TraceOrder) (*Trace, error) {
+	return &Trace{Filter: o.Start, Running: !o.Stop, Walks: []Walk{{Steps: []Step{{"parse", StepPassed}}}}}, nil
+}
+
 func (f *fake) Events(ctx context.Context) (<-chan Event, error) { return f.events, nil }
 
 // serve starts a server for d and returns its path and a function that stops it and waits.
@@ -126,7 +130,7 @@ func TestTablesArriveAsTheyWereSent(t *testing.T) {
 	}
 }
 
-func TestWhereArrivesAsItWasSent(t *testing.T) {
+func TestWhereAndTraceArriveAsTheyWereSent(t *testing.T) {
 	path, _ := serve(t, &fake{})
 	c := dial(t, path)
 	flow := &Tuple{Proto: ProtoTCP, Src: Endpoint{netip.MustParseAddr("10.1.0.9"), 40000}, Dst: Endpoint{netip.MustParseAddr("10.1.0.50"), 80}}
@@ -137,6 +141,14 @@ func TestWhereArrivesAsItWasSent(t *testing.T) {
 	var refused *RefusedError
 	if _, err := c.Where(t.Context(), nil); !errors.As(err, &refused) {
 		t.Errorf("without a flow: %v, want a refusal", err)
+	}
+	order := &TraceOrder{Start: &TraceFilter{Proto: ProtoUDP, Dst: flow.Dst.IP, Count: 3, Time: time.Minute}}
+	trace := &Trace{Filter: order.Start, Running: true, Walks: []Walk{{Steps: []Step{{"parse", StepPassed}}}}}
+	if got, err := c.Trace(t.Context(), order); err != nil || !reflect.DeepEqual(got, trace) {
+		t.Errorf("arrived as %+v, %v, want %+v", got, err, trace)
+	}
+	if _, err := c.Trace(t.Context(), nil); !errors.As(err, &refused) {
+		t.Errorf("without an order: %v, want a refusal", err)
 	}
 }
 

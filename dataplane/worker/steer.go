@@ -111,9 +111,9 @@ func (w *Worker) flowOf(p *packet.Packet, i int, bit uint32) (k packet.Key, of b
 	return k, false
 }
 
-// Owner is which of a number of workers owns the flow of a key; the first if any may have it.
-func Owner(t *table.Set, k packet.Key, workers int) int {
-	return int(owner(t, t.Own(uint32(k.A>>32)), k, uint32(workers), 0))
+// Owner is which of a number of workers owns the flow of a key; the receiver of its packet if any may have it.
+func Owner(t *table.Set, k packet.Key, workers, receiver int) int {
+	return int(owner(t, t.Own(uint32(k.A>>32)), k, uint32(workers), uint32(receiver)))
 }
 
 // owner is the worker that owns the flow of a key, self if any may have it. own is what its destination is to us.

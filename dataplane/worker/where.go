@@ -43,7 +43,7 @@ type Where struct {
 // Ask has the worker answer q at its next turn, and wakes it. The answer is there when the ticket has passed (see Passed) and
 // q.Answered is true: tables that are published before it has passed put the question out.
 func (w *Worker) Ask(q *Where) (ticket uint64) {
-	return w.publish(published{set: w.Tables(), ask: q})
+	return w.publish(func(p *published) { p.ask = q })
 }
 
 // answer answers q between two bursts: a bounded number of lookups, as for one packet of a new flow.

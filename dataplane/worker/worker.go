@@ -59,6 +59,9 @@ type Worker struct {
 	hot   hot
 	slots [2*packet.Burst + 2]uintptr // see seek
 
+	pipeline []Stage // by which bursts are walked: the Pipeline unless a trace is armed
+	trace    *Trace
+
 	set   *table.Set // of this burst
 	flows *flow.Table
 	pools *flow.Pools
@@ -95,6 +98,7 @@ type published struct {
 	set    *table.Set
 	ticket uint64
 	ask    *Where // a question that came with it, nil if there is none
+	trace  *Trace // that is armed, nil if there is none
 }
 
 // leastMTU is what every IPv4 link carries (RFC 791).
@@ -114,7 +118,7 @@ func New(o Options) (*Worker, error) {
 	if o.Hz == 0 {
 		o.Hz = asm.CyclesPerSecond(20 * time.Millisecond)
 	}
-	w := &Worker{opt: o, queue: o.Queue, mtu: 1<<16 - 1}
+	w := &Worker{opt: o, queue: o.Queue, mtu: 1<<16 - 1, pipeline: Pipeline}
 	for i := range o.Ports {
 		w.macs[i] = packet.MAC(o.Ports[i].MAC)
 		if n := o.Ports[i].MTU; n != 0 && n < leastMTU {
@@ -207,12 +211,15 @@ func (w *Worker) Close() error {
 // Publish makes the worker use t from its next turn on and wakes it. The ticket tells, by Passed, when the worker has left
 // the set before: then its parts may be freed (table.Set.Free).
 func (w *Worker) Publish(t *table.Set) (ticket uint64) {
-	return w.publish(published{set: t})
+	return w.publish(func(p *published) { p.set = t })
 }
 
-func (w *Worker) publish(p published) (ticket uint64) {
-	p.ticket = w.tables.Load().ticket + 1
-	w.tables.Store(&p)
+// publish gives the worker what it has but for a change.
+func (w *Worker) publish(change func(*published)) (ticket uint64) {
+	old := w.tables.Load()
+	p := &published{set: old.set, trace: old.trace, ticket: old.ticket + 1}
+	change(p)
+	w.tables.Store(p)
 	w.queue.Wake()
 	return p.ticket
 }
@@ -261,7 +268,7 @@ func (w *Worker) walk(n int) {
 	b := w.pk[:n]
 	w.mac = w.macs[x.From>>1&(port.MaxLanes/2-1)]
 	t := w.set
-	for _, stage := range Pipeline {
+	for _, stage := range w.pipeline {
 		if stage(w, t, b); w.rest == 0 {
 			break // each packet is on its way
 		}
@@ -294,6 +301,9 @@ func (w *Worker) adopt(p *published) {
 	}
 	if p.ask != nil {
 		p.ask.answer(w, p.set)
+	}
+	if p.trace != w.trace {
+		w.arm(p.trace)
 	}
 	w.seen.Store(p)
 }

@@ -149,6 +149,10 @@ func (c *conn) Where(_ context.Context, flow *api.Tuple) (*api.Where, error) {
 	return &api.Where{Flow: *flow}, nil
 }
 
+func (c *conn) Trace(_ context.Context, o *api.TraceOrder) (*api.Trace, error) {
+	return &api.Trace{Filter: o.Start}, nil
+}
+
 func (c *conn) Events(ctx context.Context) (<-chan api.Event, error) {
 	out := make(chan api.Event)
 	go func() {

@@ -50,6 +50,17 @@ func (e *Engine) Where(ctx context.Context, flow *api.Tuple) (*api.Where, error)
 	return l.dp.Where(ctx, flow)
 }
 
+// Trace begins or ends a trace of packets in the dataplane, and tells what it has seen.
+func (e *Engine) Trace(ctx context.Context, order *api.TraceOrder) (*api.Trace, error) {
+	l := e.link.Load()
+	if l == nil {
+		return nil, ErrNotConnected
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.opt.Patience)
+	defer cancel()
+	return l.dp.Trace(ctx, order)
+}
+
 // Readings are a reading of now and one before it, at least a second older when there is one, for rates. When there is
 // none, or the dataplane has started anew since, before has no Stats.
 func (e *Engine) Readings(ctx context.Context) (now, before Reading, err error) {

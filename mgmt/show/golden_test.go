@@ -102,9 +102,9 @@ func reading(n uint64) *api.Stats {
 		},
 		ConfigVersion: 5, HealthVersion: 70, FIBVersion: 3, NeighborsVersion: 12,
 		Workers: []api.WorkerStats{
-			{Lcore: 1, TotalCycles: 1000 * n, BusyCycles: 1000*n - 900, Polls: 700 * n, Packets: 4000 * n, Sleeps: n, Flows: 50, FlowCapacity: 500,
+			{Lcore: 1, TotalCycles: 1000 * n, BusyCycles: 1000*n - 900, Polls: 700 * n, Packets: 4000 * n, HandedOver: 2000 * n, TakenOver: 500 * n, Sleeps: n, Flows: 50, FlowCapacity: 500,
 				ConfigVersion: 5, HealthVersion: 70, FIBVersion: 3, NeighborsVersion: 12, Counters: []uint64{8000 * n, 20 * n, 10 * n, 0}},
-			{Lcore: 2, TotalCycles: 1000 * n, BusyCycles: 100 * n, Polls: 9000 * n, Packets: 1000 * n, Sleeps: 20 * n, Flows: 450, FlowCapacity: 500,
+			{Lcore: 2, TotalCycles: 1000 * n, BusyCycles: 100 * n, Polls: 9000 * n, Packets: 1000 * n, HandedOver: 500 * n, TakenOver: 2000 * n, Sleeps: 20 * n, Flows: 450, FlowCapacity: 500,
 				ConfigVersion: 4, HealthVersion: 70, FIBVersion: 3, NeighborsVersion: 12, Counters: []uint64{1000 * n, 0, 20 * n, 0}},
 		},
 		Counters: []api.Counter{{Name: "transmit", Value: 9000 * n}, {Name: "punt", Value: 20 * n},
@@ -195,7 +195,7 @@ func TestStartupShows(t *testing.T) {
 func TestWithoutDataplane(t *testing.T) {
 	v := seen(t)
 	v.Stats, v.Before, v.Without = nil, nil, errors.New("The dataplane is not connected")
-	for _, line := range []string{"stat ns", "stat worker", "stat worker 0", "show where 1.1.1.1 1 2.2.2.2 2 TCP", "stat service", "stat lb vserver web"} {
+	for _, line := range []string{"stat ns", "stat worker", "stat worker 0", "show where 1.1.1.1 1 2.2.2.2 2 TCP", "show trace", "stat service", "stat lb vserver web"} {
 		if got := answer(t, line, v); got != "ERROR: The dataplane is not connected\n" {
 			t.Errorf("%s: %q", line, got)
 		}

@@ -30,6 +30,7 @@ type View struct {
 
 	Neighbors []Neighbor
 	Where     *api.Where // the dataplane's answer; nil: Without tells why
+	Trace     *api.Trace // the same
 
 	ChangedAt time.Time // of the running configuration
 	Saved     Saved
@@ -100,7 +101,7 @@ var writers = map[string]func(*page) error{
 	"show version":      showVersion, "show hardware": showHardware,
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
-	"stat worker": statWorker, "show where": showWhere,
+	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace,
 }
 
 func (p *page) f(format string, a ...any) { fmt.Fprintf(p.Builder, format, a...) }

@@ -21,14 +21,14 @@ func statWorker(p *page) error {
 		p.worker(n)
 		return nil
 	}
-	const form = "%-8s %6s %10s %8s %16s %12s %22s %8s %14s %10s\n"
-	p.f("Worker(s) Summary\n"+form, "", "lcore", "PktCPU(%)", "Ever(%)", "Packets", "Packets/s", "Flow entries", "Used(%)", "Drops", "Drops/s")
+	const form = "%-8s %6s %10s %8s %16s %12s %12s %12s %22s %8s %12s %10s\n"
+	p.f("Worker(s) Summary\n"+form, "", "lcore", "PktCPU(%)", "Ever(%)", "Packets", "Packets/s", "Handed over", "Taken over", "Flow entries", "Used(%)", "Drops", "Drops/s")
 	for i, w := range p.Stats.Workers {
 		busy, total := p.cycles(i)
 		b := p.workerBefore(i)
 		lost, lostBefore := p.dropped(w), p.dropped(b)
 		p.f(form, strconv.Itoa(i), fmt.Sprint(w.Lcore), percent(busy, total), percent(w.BusyCycles, w.TotalCycles), fmt.Sprint(w.Packets),
-			p.rate(w.Packets, b.Packets), fmt.Sprintf("%d of %d", w.Flows, w.FlowCapacity), percent(w.Flows, w.FlowCapacity),
+			p.rate(w.Packets, b.Packets), fmt.Sprint(w.HandedOver), fmt.Sprint(w.TakenOver), fmt.Sprintf("%d of %d", w.Flows, w.FlowCapacity), percent(w.Flows, w.FlowCapacity),
 			fmt.Sprint(lost), p.rate(lost, lostBefore))
 	}
 	return nil
@@ -58,6 +58,8 @@ func (p *page) worker(i int) {
 	p.head("\nWork")
 	p.row("Polls", w.Polls, b.Polls)
 	p.row("Packets received", w.Packets, b.Packets)
+	p.row("Packets handed over to other workers", w.HandedOver, b.HandedOver)
+	p.row("Packets taken over from other workers", w.TakenOver, b.TakenOver)
 	p.row("Sleeps", w.Sleeps, b.Sleeps)
 	p.counters(p.countersOf(w), p.countersOf(b))
 }

@@ -15,9 +15,10 @@ import (
 func (b *bed) where(key packet.Key) *worker.Where {
 	b.t.Helper()
 	q := &worker.Where{Key: key}
-	ticket := b.w.Ask(q)
-	b.w.Poll()
-	if !b.w.Passed(ticket) || !q.Answered {
+	w := b.ws[worker.Owner(b.w.Tables(), key, len(b.ws), 0)]
+	ticket := w.Ask(q)
+	w.Poll()
+	if !w.Passed(ticket) || !q.Answered {
 		b.t.Fatalf("no answer about %+v", key)
 	}
 	return q
@@ -33,8 +34,9 @@ func keyOf(f packet.Frame) packet.Key {
 // foretold, to the service, by the port and to the neighbor that were foretold, with the very tuple. Asking changes nothing.
 func TestWhereForetells(t *testing.T) {
 	foretold, reopened := map[packet.Reason]int{}, 0
-	for seed := range uint64(6) {
-		b := newBed(t, newMemory(t), 48)
+	for seed := range uint64(9) {
+		c := []crew{alone, {2, 0, true}, {4, 0, true}}[seed%3]
+		b := newCrew(t, newMemories(t, c.workers, poolSize), c, 48*c.workers)
 		s := &soothsayer{b: b, r: rand.New(rand.NewPCG(seed, 77)), foretold: foretold, up: append([]uint32(nil), allUp...), neighbors: neighborList()}
 		for range 1500 {
 			switch s.r.IntN(12) {
@@ -119,6 +121,8 @@ func (s *soothsayer) foretell() {
 		b.t.Errorf("asking has changed figures from\n%+v to\n%+v", before, now)
 	}
 	counted := b.counters()
+	tr := s.follow(f)
+	receiver := b.q.to
 	lane := nic1
 	if f.Dst == mac2 {
 		lane = nic2
@@ -132,7 +136,10 @@ func (s *soothsayer) foretell() {
 		b.t.Errorf("%s: foretold %s: %s", describe(f.Bytes()), q.Reason.Name(), d)
 	}
 	s.foretold[q.Reason]++
-	s.compare(f, q)
+	sent := s.compare(f, q)
+	if tr != nil {
+		s.walked(f, q, tr, receiver, sent)
+	}
 	if q.Reopens && q.Reason == packet.ForwardNewFlow {
 		s.reopened++
 	}
@@ -142,7 +149,8 @@ func (s *soothsayer) foretell() {
 }
 
 // compare checks what came out against the answer, and what the answer says of the vserver.
-func (s *soothsayer) compare(f packet.Frame, q *worker.Where) {
+// It returns the frame that came out, if one did.
+func (s *soothsayer) compare(f packet.Frame, q *worker.Where) (out []byte) {
 	b := s.b
 	for l := range lanes {
 		sent := b.q.Sent(l)
@@ -154,7 +162,10 @@ func (s *soothsayer) compare(f packet.Frame, q *worker.Where) {
 		if len(sent) != want {
 			b.t.Fatalf("%s: foretold %s: lane %d sent %d frames, not %d", describe(f.Bytes()), q.Reason.Name(), l, len(sent), want)
 		}
-		if want == 0 || q.Reason.Verdict() != packet.Transmit {
+		if want == 0 {
+			continue
+		}
+		if out = sent[0]; q.Reason.Verdict() != packet.Transmit {
 			continue
 		}
 		e := packet.Ether(sent[0])
@@ -171,6 +182,58 @@ func (s *soothsayer) compare(f packet.Frame, q *worker.Where) {
 	if v := q.Reason; (v == packet.ForwardNewFlow || v == packet.DropNoServiceUp || v == packet.DropPortPoolExhausted) != (q.Vserver != 0 && q.Entry.B == 0 || q.Reopens) &&
 		v != packet.DropFlowTableFull && v != packet.DropTupleInUse && v != packet.DropNoRoute && v.Verdict() != packet.Held && v != packet.DropHoldFull {
 		b.t.Errorf("foretold %s with vserver %d, entry %v", v.Name(), q.Vserver, q.Entry.B != 0)
+	}
+	return out
+}
+
+// follow arms a trace of a packet's flow, most of the time.
+func (s *soothsayer) follow(f packet.Frame) *worker.Trace {
+	var tr *worker.Trace
+	if s.r.IntN(4) > 0 {
+		k := keyOf(f)
+		tr = &worker.Trace{Src: uint32(k.A), Dst: uint32(k.A >> 32), SrcPort: uint16(k.B), DstPort: uint16(k.B >> 16), Proto: f.Proto, Count: 4, Until: 1 << 62}
+	}
+	for _, w := range s.b.ws {
+		ticket := w.Trace(tr)
+		if w.Poll(); !w.Passed(ticket) {
+			s.b.t.Fatal("the worker did not take the trace")
+		}
+	}
+	return tr
+}
+
+// walked checks the walk of a packet against what was foretold and what came out: at its owner, and at who received it if that is
+// another.
+func (s *soothsayer) walked(f packet.Frame, q *worker.Where, tr *worker.Trace, receiver int, sent []byte) {
+	t, walks := s.b.t, tr.Walks()
+	owner, want := worker.Owner(s.b.w.Tables(), q.Key, len(s.b.ws), receiver), 1
+	if owner != receiver {
+		want = 2
+	}
+	if len(walks) != want {
+		t.Fatalf("%s: %d walks from worker %d to %d, not %d", describe(f.Bytes()), len(walks), receiver, owner, want)
+	}
+	k := walks[want-1]
+	if want == 2 && (!walks[0].Handed || int(walks[0].Owner) != owner || walks[0].Steps[walks[0].N-1].How != worker.HandedOver || walks[0].After.N != 0) {
+		t.Errorf("worker %d should have handed over to %d: %+v", receiver, owner, walks[0])
+	}
+	last := k.Steps[max(k.N, 1)-1]
+	if k.Handed || k.Reason != q.Reason || k.N < 3 || int(k.Worker) != owner || string(k.Before.Bytes()) != string(f.Bytes()) ||
+		(last.How != worker.Decided && last.How != worker.Sent) {
+		t.Errorf("%s: foretold %s at worker %d, walked %+v", describe(f.Bytes()), q.Reason.Name(), owner, k)
+	}
+	switch k.Reason.Verdict() {
+	case packet.Drop:
+		if k.After.N != 0 {
+			t.Errorf("%s was dropped and became something", describe(f.Bytes()))
+		}
+	case packet.Transmit, packet.Punt:
+		if string(k.After.Bytes()) != string(sent[:min(len(sent), len(k.After.Data))]) || k.Reason.Verdict() == packet.Transmit && uint16(k.Out) != 2*q.Port {
+			t.Errorf("%s: walked to\n%s by lane %d; came out\n%s by port %d", describe(f.Bytes()), describe(k.After.Bytes()), k.Out, describe(sent), q.Port)
+		}
+	}
+	if (k.Vserver != q.Vserver || k.Service != q.Service) && k.Reason.Verdict() == packet.Transmit {
+		t.Errorf("%s went to vserver %d and service %d: foretold %d and %d", describe(f.Bytes()), k.Vserver, k.Service, q.Vserver, q.Service)
 	}
 }
 

@@ -51,6 +51,39 @@ func contains(t *testing.T, line, got string, want ...string) {
 	}
 }
 
+// TestShowTrace: real packets of one request, in both directions, are followed through the stages; what they were and became is
+// told, and the trace is over by itself. It outlives the session that began it: each line here is a login of its own.
+func TestShowTrace(t *testing.T) {
+	mustSettle(t)
+	const port = 22000
+	shell(t, fmt.Sprintf("start trace -srcIP %s -srcPort %d -destIP %s -destPort 80 -protocol TCP -count 4", topology.ClientIP, port, topology.VIP))
+	defer lab.Basic().Shell("stop trace")
+	contains(t, "show trace", shell(t, "show trace"), "0 of 4 packets, runs for")
+	if out, err := lab.Basic().Shell("start trace -destPort 80"); err == nil || !strings.Contains(err.Error(), "a trace is running") {
+		t.Errorf("a second trace: %s %v", out, err)
+	}
+	get(t, 3) // other flows
+	out, err := client("curl", "-sS", "-m", "5", "--local-port", strconv.Itoa(port), "http://"+topology.VIP+"/").CombinedOutput()
+	if err != nil {
+		t.Fatalf("curl: %v: %s", err, out)
+	}
+	walks := shell(t, "show trace")
+	contains(t, "show trace", walks, "4 of 4 packets, ended", "Vserver: web\tService: web-"+strings.TrimSpace(string(out)),
+		fmt.Sprintf("%s:%d -> %s:80 TCP SYN ttl", topology.ClientIP, port, topology.VIP), "balance      translates it", "Verdict: forward-new-flow, leaves by 1/2",
+		"TCP SYN,ACK ttl", "Verdict: forward-flow, leaves by 1/1", fmt.Sprintf("%s:80 -> %s:%d TCP SYN,ACK", topology.VIP, topology.ClientIP, port))
+	shell(t, fmt.Sprintf("start trace -destIP %s -destPort 81", topology.VIP))
+	client("curl", "-sS", "-m", "1", "http://"+topology.VIP+":81/").Run() // nobody listens
+	contains(t, "show trace", shell(t, "show trace"), "1 of 1 packets, ended", "balance      decides: drop-no-vserver", "Verdict: drop-no-vserver, dropped")
+	shell(t, "start trace -protocol 1 -srcIP "+topology.ClientIP)
+	if out, err := client("ping", "-c", "1", "-W", "2", topology.VIP).CombinedOutput(); err != nil {
+		t.Fatalf("ping: %v: %s", err, out)
+	}
+	contains(t, "show trace", shell(t, "show trace"), "local        decides: reply-icmp-echo", "Verdict: reply-icmp-echo, leaves by 1/1")
+	shell(t, "start trace -destPort 9 -time 1")
+	shell(t, "stop trace")
+	contains(t, "show trace", shell(t, "show trace"), "0 of 1 packets, ended")
+}
+
 // TestStatWorker: what traffic brings about is seen, and that the worker has the newest tables.
 func TestStatWorker(t *testing.T) {
 	mustSettle(t)

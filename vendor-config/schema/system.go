@@ -39,6 +39,16 @@ type (
 		DestPort uint16     `cli:"destPort" pos:"4" required:"yes" help:"Destination port; 0 for protocols without ports"`
 		Protocol string     `cli:"protocol" pos:"5" required:"yes" syntax:"protocol" help:"TCP, UDP or the number of an IP protocol without ports, e.g. 47"`
 	}
+	// Trace follows packets through the stages of the dataplane.
+	Trace struct {
+		SrcIP    netip.Addr `cli:"srcIP" only:"start" help:"Source address of the client's packets; any if left out"`
+		SrcPort  uint16     `cli:"srcPort" only:"start" min:"1" help:"Source port of the client's packets"`
+		DestIP   netip.Addr `cli:"destIP" only:"start" help:"Destination address of the client's packets, e.g. a VIP"`
+		DestPort uint16     `cli:"destPort" only:"start" min:"1" help:"Destination port of the client's packets"`
+		Protocol string     `cli:"protocol" only:"start" syntax:"protocol" help:"TCP, UDP or the number of an IP protocol, e.g. 1 for ICMP"`
+		Count    uint8      `cli:"count" only:"start" def:"1" min:"1" max:"64" help:"Packets to follow, in both directions of the flows; one that is handed to another worker counts twice"`
+		Time     uint16     `cli:"time" only:"start" def:"60" min:"1" max:"3600" unit:"seconds" help:"How long to wait for them"`
+	}
 	// NS is the appliance as a whole.
 	NS struct{}
 	// NSFeature switches features. What is built is always on, so enabling it asks for nothing.
@@ -73,6 +83,7 @@ func init() {
 	register[NS]("ns", "ns", "stat", "Packets, verdicts and drops of the appliance", false)
 	register[Worker]("worker", "worker", "stat", "Workers: how busy each is, what it holds and what it drops", false)
 	register[Where]("where", "where", "show", "What would become of the first packet of a flow: asked of the dataplane, changes nothing", false)
+	register[Trace]("trace", "trace", "start stop show", "Walk of real packets through the stages of the dataplane, each with its verdict", false)
 	register[CLIMode]("cli mode", "cli-mode", "set unset show", "How this session prints", false)
 	unbuilt[CLIMode]("total=OFF disabledFeatureAction=NONE|ALLOW regex=ON")
 	unbuilt[NSConfig]("RBAconfig=YES config1 config2 outtype template ignoreDeviceSpecific")
