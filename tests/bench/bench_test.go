@@ -210,9 +210,9 @@ func TestMedianAndRatio(t *testing.T) {
 func TestBars(t *testing.T) {
 	ref := []float64{10, 10}
 	all := []*series{
-		{"nat4-hit", 1, []float64{20, 20}},
-		{"nat4-hit", 10_000, []float64{41, 41}},
-		{"new-flow", 1_000_000, []float64{1000, 1001}},
+		{workload: "nat4-hit", flows: 1, samples: []float64{20, 20}},
+		{workload: "nat4-hit", flows: 10_000, samples: []float64{41, 41}},
+		{workload: "new-flow", flows: 1_000_000, samples: []float64{1000, 1001}},
 	}
 	var missed []string
 	for _, b := range bars {
@@ -230,7 +230,7 @@ func TestBars(t *testing.T) {
 
 func TestRowsWithoutPeerHaveANullRatio(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sub", "x.json")
-	if err := save(file, rows([]*series{{"bare", 1, []float64{7.126}}, {"empty", 1, nil}}, nil)); err != nil {
+	if err := save(file, rows([]*series{{workload: "bare", flows: 1, samples: []float64{7.126}}, {workload: "empty", flows: 1}}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	text, _ := os.ReadFile(file)

@@ -44,7 +44,7 @@ var flowCounts = []int{1, 10_000, 1_000_000}
 
 // notBuilt are workloads of the bench's contract that later steps bring.
 var notBuilt = []string{"nat6-hit", "dsr-hit", "ipip-hit", "sessionless", "pbr-1000", "nat4-hit-10k-vservers", "persistence-hit", "syn-flood",
-	"nat4-hit-vs-floor", "nat4-vs-nft"}
+	"nat4-vs-nft"}
 
 // run4 is one run of the bench.
 type run4 struct {
@@ -62,7 +62,11 @@ type run4 struct {
 	bare     []*series
 	hit      []*series
 	open     []*series
-	pair     *pair    // nil on a machine of one CPU
+	pair     *pair // nil on a machine of one CPU
+	twins    []*twin
+	hitC     []*series
+	floor    *floor
+	memory   *series  // what floor takes
 	allocs   []string // complaints
 }
 
@@ -207,12 +211,20 @@ func (r *run4) prepare() (err error) {
 		r.bare = append(r.bare, &series{workload: "bare", flows: n})
 		r.hit = append(r.hit, &series{workload: "nat4-hit", flows: n})
 		r.open = append(r.open, &series{workload: "new-flow", flows: n})
+		t, err := newTwin(s)
+		if err != nil {
+			return err
+		}
+		r.twins, r.hitC = append(r.twins, t), append(r.hitC, &series{workload: "nat4-hit-c", flows: n})
 	}
 	if r.twoCPUs {
 		if r.pair, err = newPair(r.hz, r.huge); err != nil {
 			return fmt.Errorf("two workers: %w", err)
 		}
 	}
+	last := len(flowCounts) - 1
+	r.floor = newFloor(r.twins[last].Slots())
+	r.memory = &series{workload: "memory-floor", flows: flowCounts[last]}
 	runtime.GC()
 	return nil
 }
@@ -233,6 +245,15 @@ func (r *run4) round() error {
 		}); err != nil {
 			return err
 		}
+		if err := r.sample(r.hitC[i], passesHit, r.twins[i].hit, s.checkHits); err != nil {
+			return err
+		}
+		if err := r.twins[i].agrees(); err != nil {
+			return err
+		}
+	}
+	if err := r.sample(r.memory, passesHit, r.floor.pass, r.floor.check); err != nil {
+		return err
 	}
 	for i, s := range r.subjects {
 		if err := r.counted(s, packet.ForwardNewFlow, passesOpen, func() error {
@@ -361,7 +382,7 @@ func (r *run4) writeProfile() error {
 func (r *run4) cleanup() error {
 	var errs []error
 	for i, s := range r.subjects {
-		errs = append(errs, s.close(), r.bares[i].close())
+		errs = append(errs, r.twins[i].close(), s.close(), r.bares[i].close())
 	}
 	if r.pair != nil {
 		errs = append(errs, r.pair.close())
@@ -375,9 +396,14 @@ func (r *run4) cleanup() error {
 // report prints and saves the results and returns what is not as promised.
 func (r *run4) report() error {
 	all := []*series{r.ref, r.mac}
-	for _, s := range [][]*series{r.bare, r.hit, r.open} {
+	for _, s := range [][]*series{r.bare, r.hit, r.hitC, r.open, {r.memory}} {
 		all = append(all, s...)
 	}
+	for i, s := range r.hit {
+		all = append(all, &series{workload: "nat4-hit-vs-c", flows: s.flows, samples: s.samples, to: r.hitC[i]})
+	}
+	most := r.hit[len(r.hit)-1]
+	all = append(all, &series{workload: "nat4-hit-vs-floor", flows: most.flows, samples: most.samples, to: r.memory})
 	print(os.Stdout, all, r.ref.samples, r.hz)
 	results, missed := rows(all[2:], r.ref.samples), r.allocs
 	if r.pair != nil {

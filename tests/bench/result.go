@@ -24,6 +24,15 @@ type series struct {
 	workload string
 	flows    int
 	samples  []float64
+	to       *series // what the ratio is taken to, nil: the reference
+}
+
+// vs names what the ratio is taken to.
+func (s *series) vs() string {
+	if s.to != nil {
+		return s.to.workload
+	}
+	return reference
 }
 
 // reference is what ratios are taken to.
@@ -42,6 +51,9 @@ func median(v []float64) float64 {
 
 // ratio is the median of the ratios to the reference's sample of the same round; nil without a reference.
 func (s *series) ratio(ref []float64) *float64 {
+	if s.to != nil {
+		ref = s.to.samples
+	}
 	var r []float64
 	for i, v := range s.samples {
 		if i < len(ref) && ref[i] > 0 {
@@ -101,7 +113,7 @@ func rows(all []*series, ref []float64) []row {
 	var out []row
 	for _, s := range all {
 		if len(s.samples) > 0 {
-			out = append(out, row{s.workload, s.flows, round(median(s.samples)), "cycles/packet", reference, roundPtr(s.ratio(ref))})
+			out = append(out, row{s.workload, s.flows, round(median(s.samples)), "cycles/packet", s.vs(), roundPtr(s.ratio(ref))})
 		}
 	}
 	return out
@@ -119,7 +131,7 @@ func roundPtr(v *float64) *float64 {
 
 // print writes the table.
 func print(w io.Writer, all []*series, ref []float64, hz uint64) {
-	fmt.Fprintf(w, "%-16s %9s %9s %9s %9s %9s\n", "cycles/packet", "flows", "best", "median", "ns", "x 5tswap")
+	fmt.Fprintf(w, "%-17s %9s %9s %9s %9s %9s\n", "cycles/packet", "flows", "best", "median", "ns", "ratio")
 	for _, s := range all {
 		if len(s.samples) == 0 {
 			continue
@@ -133,7 +145,7 @@ func print(w io.Writer, all []*series, ref []float64, hz uint64) {
 			flows = fmt.Sprint(s.flows)
 		}
 		m := median(s.samples)
-		fmt.Fprintf(w, "%-16s %9s %9.1f %9.1f %9.1f %9s\n", s.workload, flows, slices.Min(s.samples), m, m*1e9/float64(hz), ratio)
+		fmt.Fprintf(w, "%-17s %9s %9.1f %9.1f %9.1f %9s to %s\n", s.workload, flows, slices.Min(s.samples), m, m*1e9/float64(hz), ratio, s.vs())
 	}
 }
 

@@ -49,7 +49,7 @@ func newSubject(flows int, rings *port.Rings, hz uint64, huge bool) (*subject, e
 		chosen: make([]chosen, flows), fresh: 1 << 22, rng: rand.New(rand.NewPCG(1, uint64(flows)))}
 	var err error
 	s.w, err = worker.New(worker.Options{Queue: rings, Ports: ports, Flows: tableEntries, Huge: huge, Populate: true,
-		FlowName: fmt.Sprintf("bench-flows-%d", flows), Cycles: s.clock.read, Hz: hz})
+		FlowName: flowName(flows), Cycles: s.clock.read, Hz: hz})
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +67,8 @@ func newSubject(flows int, rings *port.Rings, hz uint64, huge bool) (*subject, e
 	}
 	return s, s.fill()
 }
+
+func flowName(flows int) string { return fmt.Sprintf("bench-flows-%d", flows) }
 
 func (s *subject) close() error {
 	s.rings.Release(s.ms)
