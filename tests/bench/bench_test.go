@@ -58,15 +58,21 @@ func TestSmoke(t *testing.T) {
 	for _, r := range got {
 		have = append(have, fmt.Sprintf("%s %d", r.Workload, r.Flows))
 		unit, vs := "cycles/packet", "testpmd-5tswap"
-		if strings.HasPrefix(r.Workload, "workers-2") {
+		switch r.Workload {
+		case "workers-2", "workers-2-crossed":
 			unit, vs = "x", "workers-1"
+		case "nat4-hit-vs-c":
+			vs = "nat4-hit-c"
+		case "nat4-hit-vs-floor":
+			vs = "memory-floor"
 		}
 		if r.Value <= 0 || r.Unit != unit || r.Vs != vs || r.Ratio == nil || *r.Ratio <= 0 {
 			t.Errorf("row %+v", r)
 		}
 	}
 	want := []string{"bare 1", "bare 10000", "bare 1000000", "nat4-hit 1", "nat4-hit 10000", "nat4-hit 1000000",
-		"new-flow 1", "new-flow 10000", "new-flow 1000000"}
+		"nat4-hit-c 1", "nat4-hit-c 10000", "nat4-hit-c 1000000", "new-flow 1", "new-flow 10000", "new-flow 1000000", "memory-floor 1000000",
+		"nat4-hit-vs-c 1", "nat4-hit-vs-c 10000", "nat4-hit-vs-c 1000000", "nat4-hit-vs-floor 1000000"}
 	if runtime.NumCPU() > 1 {
 		want = append(want, "workers-2 1000000", "workers-2-crossed 1000000")
 	}
