@@ -10,10 +10,10 @@ import (
 )
 
 // The af_packet and tap drivers offer no receive interrupt and do not tell their descriptors. They are found once, when
-// the ports have been opened, among those of this process.
+// a port has been opened, among those of this process.
 
-// packetDescriptors returns the AF_PACKET sockets bound to a port's device, ascending.
-func packetDescriptors(o openPort) []int {
+// packetDescriptors returns the AF_PACKET sockets bound to a device, ascending.
+func packetDescriptors(ifindex int) []int {
 	return ownDescriptors(func(fd int, target string) bool {
 		if !strings.HasPrefix(target, "socket:") {
 			return false
@@ -23,12 +23,12 @@ func packetDescriptors(o openPort) []int {
 			return false
 		}
 		ll, ok := sa.(*unix.SockaddrLinklayer)
-		return ok && ll.Ifindex == o.ifindex
+		return ok && ll.Ifindex == ifindex
 	})
 }
 
-// tapDescriptors returns the descriptors of a port's tap, ascending.
-func tapDescriptors(o openPort) []int {
+// tapDescriptors returns the descriptors of a tap, ascending.
+func tapDescriptors(device string) []int {
 	return ownDescriptors(func(fd int, target string) bool {
 		if target != "/dev/net/tun" {
 			return false
@@ -39,7 +39,7 @@ func tapDescriptors(o openPort) []int {
 		}
 		for line := range strings.Lines(string(info)) {
 			if name, ok := strings.CutPrefix(line, "iff:"); ok {
-				return strings.TrimSpace(name) == o.device
+				return strings.TrimSpace(name) == device
 			}
 		}
 		return false

@@ -18,10 +18,11 @@ import (
 
 // lane is one direction's end of a queue: a DPDK port and the descriptor that tells of its packets.
 type lane struct {
-	port ethdev.Port
-	fd   int  // -1: none
-	mute bool // nothing comes from outside: having no descriptor is no reason to look again and again
-	deaf bool // the port has no receive queue for this worker
+	port  ethdev.Port
+	index int  // of its receive and transmit queue
+	fd    int  // -1: none
+	mute  bool // nothing comes from outside: having no descriptor is no reason to look again and again
+	deaf  bool // the port has no receive queue for this worker
 }
 
 // dpdkQueue is a Queue of DPDK ports.
@@ -32,8 +33,8 @@ type dpdkQueue struct {
 	wakefd int
 }
 
-// newQueue makes the queue of one worker; index is the number of the ports' receive and transmit queues it uses.
-func newQueue(index int, lanes []lane) (*dpdkQueue, error) {
+// newQueue makes the queue of one worker.
+func newQueue(lanes []lane) (*dpdkQueue, error) {
 	if len(lanes) == 0 || len(lanes) > MaxLanes {
 		return nil, fmt.Errorf("a queue has 1 to %d lanes, not %d", MaxLanes, len(lanes))
 	}
@@ -41,7 +42,7 @@ func newQueue(index int, lanes []lane) (*dpdkQueue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the descriptor that wakes a worker: %w", err)
 	}
-	c := C.queue_new(C.uint16_t(index), C.int(fd))
+	c := C.queue_new(C.int(fd))
 	if c == nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("cannot create a queue: %w", unix.ENOMEM)
@@ -54,7 +55,7 @@ func newQueue(index int, lanes []lane) (*dpdkQueue, error) {
 		case l.fd < 0 && !l.mute:
 			blind = 1
 		}
-		C.queue_add_lane(c, C.uint16_t(l.port), C.int(l.fd), blind, deaf)
+		C.queue_add_lane(c, C.uint16_t(l.port), C.uint16_t(l.index), C.int(l.fd), blind, deaf)
 	}
 	return &dpdkQueue{addr: C.uintptr_t(uintptr(unsafe.Pointer(c))), c: c, lanes: len(lanes), wakefd: fd}, nil
 }

@@ -206,7 +206,7 @@ func TestWaitEndsByWakeTimeAndPackets(t *testing.T) {
 func newPipeQueue(t *testing.T, fd int) *dpdkQueue {
 	t.Helper()
 	r, _ := newRings(t, 1, 16, 511)
-	q, err := newQueue(0, []lane{{port: r.ports[0], fd: fd}})
+	q, err := newQueue([]lane{{port: r.ports[0], fd: fd}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -42,17 +43,28 @@ type Ports struct {
 	queues  []*dpdkQueue
 }
 
-// openPort is a DPDK port on a kernel device.
+// openPort is a kernel device that is open: as one DPDK port, or a twin of many workers as several.
 type openPort struct {
-	vdev    string
 	device  string
 	ifindex int
-	port    ethdev.Port
-	started bool
-	rx      int    // receive queues
-	fds     []int  // of its queues, for the kernel's own counters
+	twin    bool
+	parts   []part
+	each    int    // workers that a part serves, each with a queue
 	missed  uint64 // packets that the kernel has dropped for want of room
 }
+
+// part is a DPDK port on a kernel device.
+type part struct {
+	vdev    string
+	port    ethdev.Port
+	started bool
+	rx      int   // receive queues
+	fds     []int // of its queues, in their order: to sleep on, and for the kernel's own counters
+}
+
+// tapQueues is how many queues a DPDK port on a tap may have. At its start the driver writes the descriptors of both directions of all
+// queues into a message that has room for 8 (RTE_MP_MAX_FD_NUM), and beyond it into the stack.
+const tapQueues = 4
 
 // Open opens the devices with one queue for each worker, that is for each of DPDK's lcores. Where a driver has fewer receive
 // queues the first workers receive for all and hand over what is not theirs. DPDK must have been started with s, all devices and twins must exist. An error is one sentence that names the device and says what to do.
@@ -76,7 +88,7 @@ func Open(devices []Device, s *EALSettings) (*Ports, error) {
 		}
 	}
 	for w := range workers {
-		q, err := newQueue(w, p.lanes(w, workers))
+		q, err := newQueue(p.lanes(w))
 		if err != nil {
 			p.Close()
 			return nil, err
@@ -100,7 +112,8 @@ func (p *Ports) open(i int, d Device, workers int) error {
 	if workers > 1 {
 		args += ",qpairs=" + strconv.Itoa(workers)
 	}
-	if err := p.attach(fmt.Sprintf("net_af_packet%d", i), args, nic, workers); err != nil {
+	o := p.add(nic, workers)
+	if err := p.attach(o, fmt.Sprintf("net_af_packet%d", i), args); err != nil {
 		return fmt.Errorf("device %s cannot be opened: run as root and check that it is an Ethernet device: %w", d.Device, err)
 	}
 	twin, err := net.InterfaceByName(d.Twin)
@@ -108,42 +121,67 @@ func (p *Ports) open(i int, d Device, workers int) error {
 		return fmt.Errorf("twin %s does not exist: `ip tuntap add dev %s mode tap multi_queue` or start management", d.Twin, d.Twin)
 	}
 	args = fmt.Sprintf("iface=%s,mac=%s", d.Twin, nic.HardwareAddr)
-	if err := p.attach(fmt.Sprintf("net_tap%d", i), args, twin, workers); err != nil {
-		return fmt.Errorf("twin %s cannot be opened: it must be a tap made with multi_queue that no other program has open: %w", d.Twin, err)
+	o = p.add(twin, min(workers, tapQueues))
+	for first := 0; first < workers; first += o.each {
+		if err := p.attach(o, fmt.Sprintf("net_tap%d", i+len(o.parts)*MaxLanes), args); err != nil {
+			return fmt.Errorf("twin %s cannot be opened: it must be a tap made with multi_queue that no other program has open: %w", d.Twin, err)
+		}
 	}
 	// The driver gives every tap an MTU of 1500; the kernel must not send more through the twin than the NIC takes.
-	if twinPort := p.opened[TwinLane(i)].port; nic.MTU != 1500 {
-		if err := twinPort.SetMTU(uint16(nic.MTU)); err != nil {
+	for _, t := range o.parts {
+		if nic.MTU == 1500 {
+			break
+		}
+		if err := t.port.SetMTU(uint16(nic.MTU)); err != nil {
 			return fmt.Errorf("twin %s does not take the MTU %d of %s: %w", d.Twin, nic.MTU, d.Device, err)
 		}
 	}
 	return nil
 }
 
-// attach makes a DPDK port of a kernel device and starts it.
-func (p *Ports) attach(vdev, args string, dev *net.Interface, queues int) error {
+// add appends a device, each of whose parts will serve so many workers. The next add may move it.
+func (p *Ports) add(dev *net.Interface, each int) *openPort {
+	p.opened = append(p.opened, openPort{device: dev.Name, ifindex: dev.Index, twin: len(p.opened)%2 == 1, each: each})
+	return &p.opened[len(p.opened)-1]
+}
+
+// attach makes a DPDK port of a kernel device, its next part, and starts it.
+func (p *Ports) attach(o *openPort, vdev, args string) error {
 	C.log_capture()
 	defer C.log_release()
 	name, carg := C.CString(vdev), C.CString(args)
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(carg))
+	others := o.descriptors()
 	if rc := C.rte_vdev_init(name, carg); rc < 0 {
 		return because(unix.Errno(-rc))
 	}
-	p.opened = append(p.opened, openPort{vdev: vdev, device: dev.Name, ifindex: dev.Index})
-	o := &p.opened[len(p.opened)-1]
+	o.parts = append(o.parts, part{vdev: vdev})
+	t := &o.parts[len(o.parts)-1]
 	var err error
-	if o.port, err = ethdev.GetPortByName(vdev); err != nil {
+	if t.port, err = ethdev.GetPortByName(vdev); err != nil {
 		return because(err)
 	}
-	if o.rx, err = startPort(o.port, p.pool, queues); err != nil {
+	if t.rx, err = startPort(t.port, p.pool, o.each); err != nil {
 		return because(err)
 	}
-	o.started = true
-	if err := o.port.PromiscEnable(); err != nil {
+	t.started = true
+	t.fds = slices.DeleteFunc(o.descriptors(), func(fd int) bool { return slices.Contains(others, fd) })
+	if o.twin && len(t.fds) > 0 {
+		t.fds = t.fds[1:] // the first one keeps the tap attached and gets no packets
+	}
+	if err := t.port.PromiscEnable(); err != nil {
 		return fmt.Errorf("it cannot be made promiscuous: %w", because(err))
 	}
 	return nil
+}
+
+// descriptors are those of all parts, ascending.
+func (o *openPort) descriptors() []int {
+	if o.twin {
+		return tapDescriptors(o.device)
+	}
+	return packetDescriptors(o.ifindex)
 }
 
 // because adds what DPDK has logged to an error.
@@ -155,22 +193,16 @@ func because(err error) error {
 }
 
 // lanes lists a worker's lanes with their descriptors.
-func (p *Ports) lanes(worker, workers int) []lane {
+func (p *Ports) lanes(worker int) []lane {
 	var ls []lane
 	for i := range p.opened {
 		o := &p.opened[i]
-		fd, fds := -1, []int(nil)
-		if i%2 == 0 {
-			fds = packetDescriptors(*o)
-			o.fds = fds
-		} else if fds = tapDescriptors(*o); len(fds) > 0 {
-			fds = fds[1:] // the first one keeps the tap attached and gets no packets
+		t, index, fd := &o.parts[worker/o.each], worker%o.each, -1
+		// A queue of a tap has two descriptors, one for each direction, which are of one file.
+		if n := len(t.fds) / o.each; n > 0 {
+			fd = t.fds[index*n]
 		}
-		// In the order of their queues. A queue of a tap has two, one for each direction, which are of one file.
-		if each := len(fds) / workers; each > 0 {
-			fd = fds[worker*each]
-		}
-		ls = append(ls, lane{port: o.port, fd: fd, deaf: worker >= o.rx})
+		ls = append(ls, lane{port: t.port, index: index, fd: fd, deaf: index >= t.rx})
 	}
 	return ls
 }
@@ -193,12 +225,14 @@ func (p *Ports) Close() {
 		q.close()
 	}
 	for _, o := range p.opened {
-		if o.started {
-			o.port.Stop()
+		for _, t := range o.parts {
+			if t.started {
+				t.port.Stop()
+			}
+			name := C.CString(t.vdev)
+			C.rte_vdev_uninit(name)
+			C.free(unsafe.Pointer(name))
 		}
-		name := C.CString(o.vdev)
-		C.rte_vdev_uninit(name)
-		C.free(unsafe.Pointer(name))
 	}
 	p.opened, p.queues = nil, nil
 	p.pool.Free()
@@ -237,23 +271,34 @@ func readLink(o openPort) (Link, error) {
 // Counters reads what DPDK has counted at port i's NIC and twin, and what the kernel could not hand over for want of room,
 // which DPDK's af_packet driver does not ask for. One goroutine calls it at a time.
 func (p *Ports) Counters(i int) (nic, twin ethdev.GoStats, err error) {
-	var s ethdev.Stats
-	if err = p.opened[NICLane(i)].port.StatsGet(&s); err != nil {
+	if nic, err = p.opened[NICLane(i)].counters(); err != nil {
 		return
 	}
-	nic = *s.Cast()
 	nic.Imissed += p.opened[NICLane(i)].lost()
-	if err = p.opened[TwinLane(i)].port.StatsGet(&s); err != nil {
-		return
-	}
-	twin = *s.Cast()
+	twin, err = p.opened[TwinLane(i)].counters()
 	return
+}
+
+// counters adds up what DPDK has counted at the parts.
+func (o *openPort) counters() (sum ethdev.GoStats, err error) {
+	for _, t := range o.parts {
+		var s ethdev.Stats
+		if err := t.port.StatsGet(&s); err != nil {
+			return sum, err
+		}
+		c := s.Cast()
+		sum.Ipackets, sum.Opackets = sum.Ipackets+c.Ipackets, sum.Opackets+c.Opackets
+		sum.Ibytes, sum.Obytes = sum.Ibytes+c.Ibytes, sum.Obytes+c.Obytes
+		sum.Imissed, sum.Ierrors = sum.Imissed+c.Imissed, sum.Ierrors+c.Ierrors
+		sum.Oerrors, sum.RxNoMbuf = sum.Oerrors+c.Oerrors, sum.RxNoMbuf+c.RxNoMbuf
+	}
+	return sum, nil
 }
 
 // lost is how many packets the kernel has dropped because the worker was slower than the device. The kernel forgets them when
 // they are read.
 func (o *openPort) lost() uint64 {
-	for _, fd := range o.fds {
+	for _, fd := range o.parts[0].fds {
 		if s, err := unix.GetsockoptTpacketStats(fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
 			o.missed += uint64(s.Drops)
 		}

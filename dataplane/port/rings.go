@@ -85,7 +85,10 @@ func NewRingQueues(name string, lanes, queues, size, pool int) (*Rings, error) {
 		ls = append(ls, lane{port: port, fd: -1, mute: true})
 	}
 	for i := range queues {
-		q, err := newQueue(i, ls)
+		for l := range ls {
+			ls[l].index = i
+		}
+		q, err := newQueue(ls)
 		if err != nil {
 			r.Close()
 			return nil, err

@@ -46,8 +46,7 @@ enum { BLIND_MS = 1 };
 
 struct queue {
 	uint32_t lanes;
-	uint16_t index; // of the ports' receive and transmit queues
-	uint16_t port[MAX_LANES];
+	uint16_t port[MAX_LANES], index[MAX_LANES]; // index of the port's receive and transmit queue
 	uint8_t deaf[MAX_LANES]; // the lane has nothing to receive from
 
 	uint32_t fds;                     // descriptors in poll, the first one is for waking
@@ -58,12 +57,11 @@ struct queue {
 	uint64_t fd_errors;
 };
 
-struct queue *queue_new(uint16_t index, int wakefd)
+struct queue *queue_new(int wakefd)
 {
 	struct queue *q = calloc(1, sizeof *q);
 	if (q == NULL)
 		return NULL;
-	q->index = index;
 	q->poll[0] = (struct pollfd){.fd = wakefd, .events = POLLIN};
 	q->fds = 1;
 	return q;
@@ -71,9 +69,10 @@ struct queue *queue_new(uint16_t index, int wakefd)
 
 void queue_free(struct queue *q) { free(q); }
 
-void queue_add_lane(struct queue *q, uint16_t port, int fd, int blind, int deaf)
+void queue_add_lane(struct queue *q, uint16_t port, uint16_t index, int fd, int blind, int deaf)
 {
 	q->deaf[q->lanes] = deaf != 0;
+	q->index[q->lanes] = index;
 	q->port[q->lanes++] = port;
 	if (fd >= 0)
 		q->poll[q->fds++] = (struct pollfd){.fd = fd, .events = POLLIN};
@@ -85,12 +84,12 @@ uint64_t queue_fd_errors(struct queue *q) { return __atomic_load_n(&q->fd_errors
 
 static void send_lane(struct queue *q, struct exchange *x, uint32_t lane)
 {
-	uint16_t n = x->tx_n[lane], sent = rte_eth_tx_burst(q->port[lane], q->index, x->tx[lane], n);
+	uint16_t n = x->tx_n[lane], sent = rte_eth_tx_burst(q->port[lane], q->index[lane], x->tx[lane], n);
 	x->tx_n[lane] = 0;
 	// net_af_packet has the kernel empty its ring after it has looked for room: when a link comes back, the ring is full
 	// of frames from before, and only the second try finds the room that the first one has made.
 	if (sent < n)
-		sent += rte_eth_tx_burst(q->port[lane], q->index, x->tx[lane] + sent, n - sent);
+		sent += rte_eth_tx_burst(q->port[lane], q->index[lane], x->tx[lane] + sent, n - sent);
 	if (sent < n) {
 		rte_pktmbuf_free_bulk(x->tx[lane] + sent, n - sent);
 		x->tx_full[lane] += n - sent;
@@ -113,7 +112,7 @@ void queue_turn(uintptr_t queue, uintptr_t exchange)
 	}
 	x->rx_n = 0;
 	for (uint32_t i = 0; i < lanes; i++) {
-		uint16_t n = q->deaf[lane] ? 0 : rte_eth_rx_burst(q->port[lane], q->index, x->rx, BURST);
+		uint16_t n = q->deaf[lane] ? 0 : rte_eth_rx_burst(q->port[lane], q->index[lane], x->rx, BURST);
 		uint32_t this = lane;
 		lane = lane + 1 == lanes ? 0 : lane + 1;
 		if (n != 0) {

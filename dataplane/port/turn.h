@@ -9,12 +9,12 @@ enum { BURST = 32, MAX_LANES = 32, TX_ROOM = 128, FREE_ROOM = 128 };
 
 struct queue;
 
-struct queue *queue_new(uint16_t index, int wakefd);
+struct queue *queue_new(int wakefd);
 void queue_free(struct queue *q);
 
-// Adds a lane. fd becomes readable when the port has packets; -1 if the port has no such descriptor. A lane that is deaf
+// Adds a lane; index is of its port's receive and transmit queue. fd becomes readable when the port has packets; -1 if the port has no such descriptor. A lane that is deaf
 // only sends: the port has no receive queue of that number.
-void queue_add_lane(struct queue *q, uint16_t port, int fd, int blind, int deaf);
+void queue_add_lane(struct queue *q, uint16_t port, uint16_t index, int fd, int blind, int deaf);
 
 void queue_turn(uintptr_t queue, uintptr_t exchange);
 void queue_wait(uintptr_t queue, int timeout_ms);
