@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -44,7 +45,7 @@ func (c *control) Trace(_ context.Context, o *api.TraceOrder) (*api.Trace, error
 			return nil, err
 		}
 	case o.Stop && r.record == nil:
-		return nil, fmt.Errorf("no trace has been started")
+		return nil, errors.New("no trace has been started: begin one with `start trace`")
 	case o.Stop:
 		if err := c.armTrace(nil); err != nil {
 			return nil, err

@@ -62,7 +62,7 @@ func TestTraceInWords(t *testing.T) {
 func TestTraceRefusesInASentence(t *testing.T) {
 	c, _, _ := startControl(t)
 	for want, o := range map[string]*api.TraceOrder{
-		"no trace has been started": {Stop: true},
+		"no trace has been started: begin one with `start trace`": {Stop: true},
 		"follows 1 to":              {Start: &api.TraceFilter{Time: time.Second}},
 		" 64 packets":               {Start: &api.TraceFilter{Count: 65, Time: time.Second}},
 		"up to 1h":                  {Start: &api.TraceFilter{Count: 1, Time: 2 * time.Hour}},

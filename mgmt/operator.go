@@ -146,10 +146,13 @@ func (a *appliance) where(op *grammar.Op) (*api.Where, error) {
 // trace begins or ends a trace.
 func (o *operator) trace(who engine.Author, op *grammar.Op) error {
 	order := &api.TraceOrder{Stop: op.Verb == "stop"}
+	var err error
 	if !order.Stop {
-		order.Start = show.Filter(op)
+		order.Start, err = show.Filter(op)
 	}
-	_, err := o.engine.Trace(context.Background(), order)
+	if err == nil {
+		_, err = o.engine.Trace(context.Background(), order)
+	}
 	result := "Done"
 	if err != nil {
 		result = "ERROR: " + err.Error()

@@ -101,7 +101,7 @@ func TestOperator(t *testing.T) {
 	}
 	d.is("show ns ns.conf", "add lb vserver v HTTP 10.1.0.50 80")
 	d.is("rm lb vserver v", "Warning")
-	d.is("show lb vserver v", "ERROR: No such resource [name, v]")
+	d.is("show lb vserver v", "ERROR: No such resource [vserver, v]")
 	d.is("show ns ns.conf", "add lb vserver v HTTP 10.1.0.50 80")
 	d.is("clear ns config -force full", "Warning")
 	if got := d.do("show ns runningConfig"); strings.Contains(got, "service") || !strings.Contains(got, "192.168.77.1") {

@@ -63,7 +63,7 @@ func (op *Op) create(c *schema.Config) error {
 		}
 	}
 	if _, exists := c.Row(o, op.Key...); exists || o == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]) {
-		return schema.Refuse(schema.RowExists, label(o), keyText(op.Key))
+		return schema.Refuse(schema.RowExists, Label(o), keyText(op.Key))
 	}
 	return put(c, o, row)
 }
@@ -187,11 +187,11 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 	case len(op.Key) > 1 && op.Object.Verbs[0] == "bind":
 		parent := schema.Find(op.Object.Name())
 		if _, ok := c.Row(parent, op.Key[0]); !ok {
-			return nil, schema.Refuse(schema.NoSuchRow, label(parent), op.Key[0])
+			return nil, schema.Refuse(schema.NoSuchRow, Label(parent), op.Key[0])
 		}
 		return nil, schema.Refuse(schema.NoSuchRow, op.Object.Keys()[1].CLI, op.Key[1]).Because("it is not bound to " + op.Key[0])
 	}
-	return nil, schema.Refuse(schema.NoSuchRow, label(op.Object), keyText(op.Key))
+	return nil, schema.Refuse(schema.NoSuchRow, Label(op.Object), keyText(op.Key))
 }
 
 func (op *Op) remove(c *schema.Config) error {
@@ -269,8 +269,8 @@ func clearConfig(c *schema.Config, level string) {
 	c.Replace(keep)
 }
 
-// label names an object's key in an error as the reference product does: [vserver, v1], [id, 5].
-func label(o *schema.Object) string {
+// Label names an object's key in an error as the reference product does: [vserver, v1], [id, 5].
+func Label(o *schema.Object) string {
 	k := o.Keys()[0].CLI
 	if k == "name" {
 		return o.Words[len(o.Words)-1]

@@ -96,7 +96,7 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 		if _, ok := c.Row(schema.Find(f.Ref), text); !ok && (f.Ref != "lb monitor" || !builtin(text)) {
 			name := f.CLI
 			if name == "name" {
-				name = label(schema.Find(f.Ref))
+				name = Label(schema.Find(f.Ref))
 			}
 			return schema.Refuse(schema.NoSuchRow, name, text)
 		}

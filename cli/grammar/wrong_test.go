@@ -24,7 +24,7 @@ var wrong = []struct{ line, fault, want string }{
 	{"add serviceGroup g HTTP", "serviceGroup", "Feature not supported in this release [serviceGroup]"},
 	{"rename server s1 s9", "rename", "Feature not supported in this release [rename]"},
 	{"show where 10.1.0.9 40000", "destIP", "Required argument missing [destIP, destPort, protocol]"},
-	{"show where 10.1.0.9 40000 10.1.0.50 80 SCTP", "SCTP", "Invalid value [protocol, SCTP]: a protocol is TCP, UDP or a number from 1 to 255"},
+	{"show where 10.1.0.9 40000 10.1.0.50 80 SCTP", "SCTP", "Invalid value [protocol, SCTP]: a protocol is TCP, UDP, ICMP or a number from 1 to 255"},
 	{"show where 10.1.0.9 40000 10.1.0.50 99999 TCP", "99999", "Argument value out of range [destPort, 0, 65535]: 99999 was given"},
 	{"start nstrace", "nstrace", "Feature not supported in this release [nstrace]"},
 	{"start trace -count 65", "65", "Argument value out of range [count, 1, 64]: 65 was given"},

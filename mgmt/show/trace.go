@@ -13,7 +13,7 @@ import (
 )
 
 // Filter is what `start trace` follows.
-func Filter(op *grammar.Op) *api.TraceFilter {
+func Filter(op *grammar.Op) (*api.TraceFilter, error) {
 	p := page{op: op}
 	number := func(cli string, otherwise uint64) uint64 {
 		if n, err := strconv.ParseUint(p.arg(cli), 10, 64); err == nil {
@@ -23,10 +23,16 @@ func Filter(op *grammar.Op) *api.TraceFilter {
 	}
 	f := &api.TraceFilter{SrcPort: uint16(number("srcPort", 0)), DstPort: uint16(number("destPort", 0)), Count: uint32(number("count", 1)),
 		Time: time.Duration(number("time", 60)) * time.Second}
-	f.Src, _ = netip.ParseAddr(p.arg("srcIP"))
-	f.Dst, _ = netip.ParseAddr(p.arg("destIP"))
 	f.Proto, _ = schema.ProtocolNumber(p.arg("protocol"))
-	return f
+	for cli, a := range map[string]*netip.Addr{"srcIP": &f.Src, "destIP": &f.Dst} {
+		if *a, _ = netip.ParseAddr(p.arg(cli)); a.IsValid() && a.IsUnspecified() {
+			return nil, schema.Refuse(schema.BadArgument, cli, p.arg(cli)).Because("leave it out to follow packets of any address")
+		}
+	}
+	if f.Proto != 0 && f.Proto != tcp && f.Proto != udp && f.SrcPort|f.DstPort != 0 {
+		return nil, schema.Refuse(schema.BadArgument, "protocol", p.arg("protocol")).Because("its packets have no ports: leave out -srcPort and -destPort")
+	}
+	return f, nil
 }
 
 func showTrace(p *page) error {
@@ -65,7 +71,7 @@ func followed(f *api.TraceFilter) string {
 	proto := "any protocol"
 	switch f.Proto {
 	case 0:
-	case tcp, udp:
+	case tcp, udp, icmp:
 		proto = protocolName(f.Proto)
 	default:
 		proto = fmt.Sprintf("protocol %d", f.Proto)
@@ -161,7 +167,9 @@ func frame(f *api.Frame) string {
 		}
 		s += fmt.Sprintf(" ttl %d, %d bytes", f.TTL, f.TotalLength)
 	default:
-		s += fmt.Sprintf(" type 0x%04x, %d bytes", f.EtherType, f.Length)
+		if s += fmt.Sprintf(" type 0x%04x", f.EtherType); f.Length > 0 {
+			s += fmt.Sprintf(", %d bytes", f.Length)
+		}
 	}
 	return s
 }

@@ -24,6 +24,8 @@ func TestTraceGolden(t *testing.T) {
 	udp := in
 	udp.Flow, udp.TCPFlags, udp.Fragment = flowOf(17, "10.1.0.9:0 10.1.0.50:0"), 0, true
 	arp := api.Frame{Length: 60, Src: client, Dst: [6]byte{255, 255, 255, 255, 255, 255}, EtherType: 0x806}
+	arpAfter := arp
+	arpAfter.Length = 0 // only IP tells how long a frame has become
 	filter := &api.TraceFilter{Proto: 6, Src: netip.MustParseAddr("10.1.0.9"), Dst: netip.MustParseAddr("10.1.0.50"), DstPort: 80, Count: 8}
 	passed := func(names ...string) (all []api.Step) {
 		for _, n := range names {
@@ -39,7 +41,7 @@ func TestTraceGolden(t *testing.T) {
 			Before: back, After: backOut, Sent: true, To: "1/1"},
 		{UnixNano: at + 4000000, Port: "1/1", Steps: passed("parse", "steer", "established", "local"), Reason: "drop-no-service-up", Help: "No service is up.", Vserver: "web", Before: in, Dropped: true},
 		{UnixNano: at + 5000000, Port: "1/1", Steps: passed("parse", "steer", "established"), Reason: "drop-ip-fragment", Help: "Fragments.", Before: udp, Dropped: true},
-		{UnixNano: at + 6000000, Port: "1/1", Steps: passed("parse"), Reason: "punt-arp", Help: "ARP packets given to the kernel.", Before: arp, After: arp, Sent: true, To: "1/1", ToKernel: true},
+		{UnixNano: at + 6000000, Port: "1/1", Steps: passed("parse"), Reason: "punt-arp", Help: "ARP packets given to the kernel.", Before: arp, After: arpAfter, Sent: true, To: "1/1", ToKernel: true},
 		{UnixNano: at + 7000000, Port: "1/1", Steps: passed("parse", "steer", "established", "local"), Reason: "held-neighbor", Help: "Kept for a moment.", Vserver: "web", Service: "web-s1",
 			Before: in, After: out, Sent: true, Waiting: true},
 	}}
@@ -66,14 +68,33 @@ func TestTraceFilter(t *testing.T) {
 		"start trace": {Count: 1, Time: time.Minute},
 		"start trace -srcIP 10.1.0.9 -srcPort 40000 -destIP 10.1.0.50 -destPort 80 -protocol tcp -count 9 -time 5": {Proto: 6, Src: netip.MustParseAddr("10.1.0.9"), SrcPort: 40000,
 			Dst: netip.MustParseAddr("10.1.0.50"), DstPort: 80, Count: 9, Time: 5 * time.Second},
-		"start trace -protocol 1": {Proto: 1, Count: 1, Time: time.Minute},
+		"start trace -protocol 1":    {Proto: 1, Count: 1, Time: time.Minute},
+		"start trace -protocol icmp": {Proto: 1, Count: 1, Time: time.Minute},
 	} {
 		op, err := grammar.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Filter(op); !reflect.DeepEqual(*got, want) {
-			t.Errorf("%s: %+v, want %+v", line, *got, want)
+		if got, err := Filter(op); err != nil || !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %+v, %v, want %+v", line, got, err, want)
+		}
+	}
+}
+
+// TestTraceOfNothing: filters that no packet could match, or every one against what was meant.
+func TestTraceOfNothing(t *testing.T) {
+	for line, want := range map[string]string{
+		"start trace -srcIP 0.0.0.0":              "Invalid argument [srcIP, 0.0.0.0]: leave it out to follow packets of any address",
+		"start trace -destIP 0.0.0.0":             "Invalid argument [destIP, 0.0.0.0]: leave it out to follow packets of any address",
+		"start trace -protocol ICMP -destPort 80": "Invalid argument [protocol, ICMP]: its packets have no ports: leave out -srcPort and -destPort",
+		"start trace -srcPort 80 -protocol 47":    "Invalid argument [protocol, 47]: its packets have no ports: leave out -srcPort and -destPort",
+	} {
+		op, err := grammar.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err := Filter(op); err == nil || err.Error() != want {
+			t.Errorf("%s: %+v, %v, want %s", line, f, err, want)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func chosen[T any](p *page) (rows []*T, one bool, err error) {
 }
 
 func missing(op *grammar.Op) error {
-	return schema.Refuse(schema.NoSuchRow, op.Object.Keys()[0].CLI, strings.Join(op.Key, " "))
+	return schema.Refuse(schema.NoSuchRow, grammar.Label(op.Object), strings.Join(op.Key, " "))
 }
 
 // number begins an entry of a list with its number, or the only entry without.

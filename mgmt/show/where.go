@@ -53,6 +53,8 @@ func protocolName(proto uint8) string {
 		return "TCP"
 	case udp:
 		return "UDP"
+	case icmp:
+		return "ICMP"
 	}
 	return fmt.Sprint(proto)
 }
@@ -61,6 +63,9 @@ func protocolName(proto uint8) string {
 func tuple(t api.Tuple) string {
 	if t.Proto == tcp || t.Proto == udp {
 		return fmt.Sprintf("%v -> %v %s", t.Src, t.Dst, protocolName(t.Proto))
+	}
+	if t.Proto == icmp {
+		return fmt.Sprintf("%v -> %v ICMP", t.Src.IP, t.Dst.IP)
 	}
 	return fmt.Sprintf("%v -> %v protocol %d", t.Src.IP, t.Dst.IP, t.Proto)
 }

@@ -16,7 +16,7 @@ func statWorker(p *page) error {
 	if id := p.arg("id"); id != "" {
 		n, err := strconv.Atoi(id)
 		if err != nil || n >= len(p.Stats.Workers) {
-			return schema.Refuse(schema.NoSuchRow, "id", id)
+			return schema.Refuse(schema.NoSuchRow, "worker", id).Because(fmt.Sprintf("the last one is %d", len(p.Stats.Workers)-1))
 		}
 		p.worker(n)
 		return nil

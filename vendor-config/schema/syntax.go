@@ -61,10 +61,10 @@ func requestFault(s string) string {
 	return ""
 }
 
-// protocolFault: TCP, UDP or a number.
+// protocolFault: TCP, UDP, ICMP or a number.
 func protocolFault(s string) string {
 	if _, ok := ProtocolNumber(s); !ok {
-		return "a protocol is TCP, UDP or a number from 1 to 255"
+		return "a protocol is TCP, UDP, ICMP or a number from 1 to 255"
 	}
 	return ""
 }
@@ -76,6 +76,8 @@ func ProtocolNumber(s string) (number uint8, ok bool) {
 		return 6, true
 	case strings.EqualFold(s, "UDP"):
 		return 17, true
+	case strings.EqualFold(s, "ICMP"):
+		return 1, true
 	}
 	n, err := strconv.ParseUint(s, 10, 8)
 	return uint8(n), err == nil && n > 0
