@@ -30,10 +30,11 @@ type pool struct {
 	key    uint64 // SNIP in memory order | service << 32
 	lo, hi uint16 // range of the last Take, which full is true for
 	cursor uint16 // port to look at next
-	_      uint16
-	out    int32 // ports that are out, also of earlier ranges
-	full   [portWords / 64]uint64
-	taken  [portWords]uint64
+	// fetched is how many of the ports to come have had the slots of their ways back fetched: a guess, see fetchNext.
+	fetched int16
+	out     int32 // ports that are out, also of earlier ranges
+	full    [portWords / 64]uint64
+	taken   [portWords]uint64
 }
 
 // Pools are the free source ports per SNIP and service. Ports are given out in turn, so that each rests as long as it can before
@@ -52,6 +53,7 @@ type Pools struct {
 	tried   uint32 // moving start of Probe
 	workers uint32
 	self    uint32
+	fetch   [fetchAhead]uintptr // for fetchNext
 	avoid   func(snip uint32, port uint16, proto uint8) bool
 }
 

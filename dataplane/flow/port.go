@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"unsafe"
+
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port/asm"
 )
@@ -8,12 +10,13 @@ import (
 const (
 	takeTries  = 16 // of TakeUnused
 	probeTries = 32 // of Probe
+	fetchAhead = 8  // ports whose ways back are fetched at once
 )
 
 // TakeUnused is Take for a flow to server:serverPort (address in memory order, port in host order): it passes over ports whose way back
 // server:serverPort -> snip:q belongs to a flow of another service at the same address, and those of PoolSettings.Avoid. It tries 16 ports.
 //
-// Which port comes next is known beforehand, so that the slot of its way back is prefetched here: in a rush of new flows the
+// Which ports come next is known beforehand, so that the slots of their ways back are prefetched: in a rush of new flows the
 // memory that Create writes is at hand.
 func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
 	x := p.open(poolKey(snip, service))
@@ -45,15 +48,33 @@ func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server
 		}
 		way := packet.MakeKey(server, snip, serverPort, q, proto)
 		if e := t.Lookup(way); (e == nil || e == gone) && (p.avoid == nil || !p.avoid(snip, q, proto)) {
-			next, _ := p.scan(x, uint32(x.cursor))
-			way = packet.MakeKey(server, snip, serverPort, uint16(next), proto)
-			asm.Prefetch1(t.SlotOf(t.Hash(way.A, way.B)))
+			if x.fetched--; x.fetched < 0 {
+				p.fetchNext(x, t, snip, server, serverPort, proto)
+			}
 			return q, true
 		}
 		// The cursor has moved on: the next turn gives another one.
 		x.release(q)
 	}
 	return 0, false
+}
+
+// fetchNext has the slots fetched that the ways back of the next ports go to. They are fetched together, since a slot is on a
+// page of its own and the CPU walks several page tables at a time, but waits for a single one.
+func (p *Pools) fetchNext(x *pool, t *Table, snip, server uint32, serverPort uint16, proto uint8) {
+	n, from := 0, uint32(x.cursor)
+	for n < fetchAhead {
+		q, ok := p.scan(x, from)
+		if !ok {
+			break
+		}
+		way := packet.MakeKey(server, snip, serverPort, uint16(q), proto)
+		p.fetch[n] = t.SlotOf(t.Hash(way.A, way.B))
+		n++
+		from = q + 1
+	}
+	asm.PrefetchN(unsafe.Pointer(&p.fetch[0]), n)
+	x.fetched = int16(n) - 1
 }
 
 // Probe finds a source port for a flow that keeps its client's address but not its port: server:serverPort -> client:q is not in
