@@ -63,9 +63,9 @@ func TestTraceRefusesInASentence(t *testing.T) {
 	c, _, _ := startControl(t)
 	for want, o := range map[string]*api.TraceOrder{
 		"no trace has been started: begin one with `start trace`": {Stop: true},
-		"follows 1 to":              {Start: &api.TraceFilter{Time: time.Second}},
-		" 64 packets":               {Start: &api.TraceFilter{Count: 65, Time: time.Second}},
-		"up to 1h":                  {Start: &api.TraceFilter{Count: 1, Time: 2 * time.Hour}},
+		"follows 1 to": {Start: &api.TraceFilter{Time: time.Second}},
+		" 64 packets":  {Start: &api.TraceFilter{Count: 65, Time: time.Second}},
+		"up to 1h":     {Start: &api.TraceFilter{Count: 1, Time: 2 * time.Hour}},
 	} {
 		if a, err := c.Trace(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %+v, %v, want %q", o, a, err, want)

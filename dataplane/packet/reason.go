@@ -37,6 +37,7 @@ const (
 	DropOptions
 	DropNotOurMAC
 	DropNotForUs
+	DropMartian
 	DropARPDisabled
 	DropICMPDisabled
 	DropICMPUnhandled
@@ -95,6 +96,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropOptions:            {"drop-ip-options", "Packets with IP options to virtual addresses."},
 	DropNotOurMAC:          {"drop-not-our-mac", "Frames flooded by a switch: their destination MAC address is not this port's."},
 	DropNotForUs:           {"drop-not-for-us", "Packets to an address that this appliance does not own."},
+	DropMartian:            {"drop-martian-source", "Packets to virtual addresses that cannot come from a host: their source is of this network (0), loopback, multicast, broadcast or the destination itself."},
 	DropARPDisabled:        {"drop-arp-disabled", "ARP requests for an address with ARP disabled (ns ip -arp)."},
 	DropICMPDisabled:       {"drop-icmp-disabled", "Pings to an address with ICMP disabled (ns ip -icmp)."},
 	DropICMPUnhandled:      {"drop-icmp-unhandled", "ICMP packets to virtual addresses that are neither pings nor errors about a flow."},

@@ -9,6 +9,9 @@ import (
 // needs (RFC 5508 section 4). own is what the destination is to us: with usip an error comes to the client's address.
 func (w *Worker) icmp(t *table.Set, p *packet.Packet, own uint64) packet.Reason {
 	kind := own & table.OwnKind
+	if kind == table.OwnVIP && martian(p) {
+		return packet.DropMartian
+	}
 	e, why, ok := packet.ParseICMPError(p)
 	if ok {
 		return w.icmpError(p, &e, kind)

@@ -68,6 +68,13 @@ func destined(t *table.Set, p *packet.Packet, own uint64) packet.Reason {
 // groupAddress says whether an address in memory order is multicast, reserved or the broadcast address: 224.0.0.0 and above.
 func groupAddress(ip uint32) bool { return uint8(ip) >= 224 }
 
+// martian says whether no host can have sent p: an answer would go to nobody, to many, or back to us (RFC 1122 section 3.2.1.3, RFC
+// 1812 section 5.3.7).
+func martian(p *packet.Packet) bool {
+	net := uint8(p.Src())
+	return net == 0 || net == 127 || groupAddress(p.Src()) || p.Src() == p.Dst()
+}
+
 // forVIP lets through what a vserver may take.
 func forVIP(p *packet.Packet) packet.Reason {
 	switch p.Class {
@@ -75,6 +82,9 @@ func forVIP(p *packet.Packet) packet.Reason {
 		return packet.DropFragment
 	case packet.ClassOptions:
 		return packet.DropOptions
+	}
+	if martian(p) {
+		return packet.DropMartian
 	}
 	return packet.NoReason
 }
@@ -87,10 +97,13 @@ func forKernel(t *table.Set, p *packet.Packet) packet.Reason {
 	case packet.ClassOptions:
 		return packet.PuntOptions
 	}
-	if t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto()) != nil {
-		return packet.NoReason
+	switch {
+	case t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto()) == nil:
+		return packet.PuntLocal
+	case martian(p):
+		return packet.DropMartian
 	}
-	return packet.PuntLocal
+	return packet.NoReason
 }
 
 // macBits are those of the destination in an adjacency's MACs.

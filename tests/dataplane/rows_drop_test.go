@@ -2,6 +2,16 @@ package dataplane
 
 import "sluice/dataplane/packet"
 
+// martians are frames from each source that no host has: an answer would go to nobody, to many, or back to us.
+func martians(frames ...packet.Frame) (all []on) {
+	for _, f := range frames {
+		for _, src := range []ip4{{0, 0, 0, 0}, {0, 1, 2, 3}, {127, 0, 0, 1}, {224, 0, 0, 5}, {255, 255, 255, 255}, f.DstIP} {
+			all = append(all, on{nic1, with(f, func(f *packet.Frame) { f.SrcIP = src })})
+		}
+	}
+	return all
+}
+
 // dropRows: what ends here, and under which name.
 var dropRows = []row{
 	{
@@ -24,6 +34,12 @@ var dropRows = []row{
 			drops(on{nic1, with(ask(5001, webPort, psh), func(f *packet.Frame) { f.Dst = otherMAC })},
 				on{nic2, with(answer(server1, 8001, q1, psh), func(f *packet.Frame) { f.Dst = mac1 })})),
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2, "drop-not-our-mac": 2},
+	},
+	{
+		name: "sources that no host has",
+		steps: []step{drops(martians(ask(5001, webPort, syn), udp(ask(5001, dnsPort, 0)), ping(vip))...),
+			drops(martians(ask(5001, webPort, ack), ask(5001, 9999, syn))...)},
+		counters: map[string]uint64{"drop-martian-source": 5 * 6},
 	},
 	{
 		name:     "nobody listens",

@@ -57,7 +57,7 @@ func TestWhereForetells(t *testing.T) {
 		b.close()
 	}
 	for _, r := range []packet.Reason{packet.ForwardFlow, packet.ForwardNewFlow, packet.HeldNeighbor, packet.PuntGroup, packet.PuntLocal, packet.DropNoVserver,
-		packet.DropNoServiceUp, packet.DropNotForUs, packet.DropFlowTableFull, packet.DropPortPoolExhausted, packet.DropTupleInUse, packet.DropNoRoute, packet.DropHoldFull} {
+		packet.DropNoServiceUp, packet.DropNotForUs, packet.DropMartian, packet.DropFlowTableFull, packet.DropPortPoolExhausted, packet.DropTupleInUse, packet.DropNoRoute, packet.DropHoldFull} {
 		if foretold[r] < 3 {
 			t.Errorf("%s came up %d times: the test has lost its point", r.Name(), foretold[r])
 		}
@@ -89,6 +89,8 @@ func (s *soothsayer) frame() packet.Frame {
 		awayPort, fewPort, leastPort, noSNIP, 99)), Flags: packet.SYN, Proto: packet.ProtoTCP,
 		SrcIP: one(r, client, client, remote, ip4{10, 1, 0, 77}), DstIP: one(r, vip, vip, vip, vip, vipAny, vipMute)}
 	switch r.IntN(24) {
+	case 6:
+		f.SrcIP = one(r, ip4{127, 0, 0, 1}, ip4{239, 1, 1, 1}, f.DstIP)
 	case 0:
 		f.DstIP = one(r, snip2, snip1, ip4{10, 2, 0, 200}, ip4{224, 0, 0, 5})
 	case 1:
