@@ -14,6 +14,7 @@ type PoolSettings struct {
 	Workers int    // W, a power of two, at most 64
 	Self    int    // this worker, from 0
 	Seed    uint64 // where cursors start, for tests; zero draws a random one
+	Huge    bool   // ask for huge pages
 
 	// Avoid says which ports of a SNIP (memory order) are not to be given out for a protocol; nil: none.
 	Avoid func(snip uint32, port uint16, proto uint8) bool
@@ -70,6 +71,9 @@ func OpenPools(s PoolSettings) (*Pools, error) {
 	mem, err := unix.Mmap(-1, 0, size+slots*4, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, fmt.Errorf("port pools: no %d MiB of address space for %d pools: %w", size>>20, s.Pools, err)
+	}
+	if s.Huge {
+		_ = unix.Madvise(mem, unix.MADV_HUGEPAGE) // a wish only
 	}
 	p := &Pools{mem: mem, base: uintptr(unsafe.Pointer(unsafe.SliceData(mem))), mask: uint32(slots - 1), max: uint32(s.Pools),
 		seed: s.Seed, workers: uint32(s.Workers), self: uint32(s.Self), avoid: s.Avoid}

@@ -45,12 +45,15 @@ type accounts struct {
 	lb *lb.State // learns of every account
 }
 
-func (a *accounts) open(s *lb.State) error {
+func (a *accounts) open(s *lb.State, huge bool) error {
 	const size = maxAccounts*accountSize + accountIndex*4
 	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
 		return fmt.Errorf("no memory for the counters of vservers and services (%d bytes): %w", size, err)
+	}
+	if huge {
+		_ = syscall.Madvise(mem, syscall.MADV_HUGEPAGE) // a wish only
 	}
 	a.mem, a.base = mem, uintptr(unsafe.Pointer(&mem[0]))
 	a.index = a.base + maxAccounts*accountSize

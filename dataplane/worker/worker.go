@@ -159,7 +159,7 @@ func (w *Worker) acquire() (err error) {
 			return err
 		}
 	}
-	if err = w.accounts.open(w.lb); err != nil {
+	if err = w.accounts.open(w.lb, w.opt.Huge); err != nil {
 		return err
 	}
 	if w.flows, w.note, err = flow.Open(flow.Settings{Name: w.opt.FlowName, Entries: w.opt.Flows, Huge: w.opt.Huge, Populate: w.opt.Populate}); err != nil {

@@ -218,7 +218,7 @@ func TestAccountsKeepPairsApart(t *testing.T) {
 	}
 	defer state.Close()
 	var a accounts
-	if err := a.open(state); err != nil {
+	if err := a.open(state, false); err != nil {
 		t.Fatal(err)
 	}
 	defer a.close()

@@ -75,12 +75,12 @@ type bar struct {
 	absolute bool
 }
 
-// bars are those of the issue "the main job, end to end".
+// bars are what the README promises.
 var bars = []bar{
 	{"nat4-hit", 1, 2, false},
 	{"nat4-hit", 10_000, 4, false},
-	{"nat4-hit", 1_000_000, 10, false},
-	{"new-flow", 1_000_000, 1000, true},
+	{"nat4-hit", 1_000_000, 6, false},
+	{"new-flow", 1_000_000, 700, true},
 }
 
 // check says why a bar is missed, or nothing.
