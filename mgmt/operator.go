@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -88,9 +89,14 @@ func warnings(all []string) string {
 	return b.String()
 }
 
-// flat makes one line of an error that was joined of several.
+// flat is an error as operators read it: one line if it was joined of several, and a way out if the dataplane is gone.
 func flat(err error) error {
-	if err == nil || !strings.Contains(err.Error(), "\n") {
+	switch {
+	case errors.Is(err, engine.ErrNotConnected):
+		return fmt.Errorf("%w: it is starting or has ended, see its log", engine.ErrNotConnected)
+	case errors.Is(err, api.ErrDisconnected):
+		return errors.New("The dataplane did not answer: give the command again")
+	case err == nil || !strings.Contains(err.Error(), "\n"):
 		return err
 	}
 	return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -168,7 +174,7 @@ func (a *appliance) degraded(without error) []string {
 		all = append(all, err.Error())
 	}
 	if without != nil {
-		all = append(all, without.Error())
+		all = append(all, flat(without).Error())
 	}
 	for i := range all {
 		all[i] = strings.ReplaceAll(all[i], "\n", "; ")

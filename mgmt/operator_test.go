@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"sluice/cli/grammar"
+	"sluice/dataplane/api"
 	"sluice/mgmt/compile"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
@@ -94,7 +96,10 @@ func TestOperator(t *testing.T) {
 	d.is("bind lb vserver v nothere", "ERROR: No such resource [")
 	d.is("show lb vserver v", "1 (Total)")
 	d.is("show arp", "1 configured arps")
-	d.is("stat ns", "ERROR: The dataplane is not connected")
+	d.is("stat ns", "ERROR: The dataplane is not connected: it is starting or has ended, see its log")
+	if got, want := flat(fmt.Errorf("%w (EOF): dial again", api.ErrDisconnected)).Error(), "The dataplane did not answer: give the command again"; got != want {
+		t.Errorf("a lost connection: %q, want %q", got, want)
+	}
 	d.is("show version", "DEGRADED: device db is not there")
 	if got := d.do("save ns config"); got != "" {
 		t.Errorf("save: %q", got)

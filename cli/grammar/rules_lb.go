@@ -115,7 +115,7 @@ func checkVserver(c *schema.Config, v *schema.LBVserver) error {
 		return badMask("netmask", v.Netmask)
 	case n != 32 && v.LBMethod != "SOURCEIPHASH" && v.LBMethod != "DESTINATIONIPHASH":
 		return schema.Refuse(schema.NoPrereq, "netmask", v.Netmask.String()).
-			Because("it is for the methods SOURCEIPHASH and DESTINATIONIPHASH; with " + v.LBMethod + " it is 255.255.255.255")
+			Because("it is for the methods SOURCEIPHASH and DESTINATIONIPHASH; with " + v.LBMethod + " give -netmask 255.255.255.255")
 	}
 	if !v.IPAddress.IsValid() {
 		if v.Port != 0 {
