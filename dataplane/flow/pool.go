@@ -54,7 +54,7 @@ type Pools struct {
 	tried   uint32 // moving start of Probe
 	workers uint32
 	self    uint32
-	fetch   [fetchAhead]uintptr // for fetchNext
+	fetch   [3 * fetchAhead]uintptr // for fetchNext
 	avoid   func(snip uint32, port uint16, proto uint8) bool
 }
 

@@ -69,11 +69,16 @@ func (p *Pools) fetchNext(x *pool, t *Table, snip, server uint32, serverPort uin
 			break
 		}
 		way := packet.MakeKey(server, snip, serverPort, uint16(q), proto)
-		p.fetch[n] = t.SlotOf(t.Hash(way.A, way.B))
+		slot := t.SlotOf(t.Hash(way.A, way.B))
+		p.fetch[n], p.fetch[n+fetchAhead], p.fetch[n+2*fetchAhead] = slot, slot+EntrySize, slot+2*EntrySize
 		n++
 		from = q + 1
 	}
 	asm.PrefetchN(unsafe.Pointer(&p.fetch[0]), n)
+	if t.Crowded() { // most searches go on
+		asm.PrefetchN(unsafe.Pointer(&p.fetch[fetchAhead]), n)
+		asm.PrefetchN(unsafe.Pointer(&p.fetch[2*fetchAhead]), n)
+	}
 	x.fetched = int16(n) - 1
 }
 

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"sluice/dataplane/lb"
+	"sluice/dataplane/port/asm"
 )
 
 // account is where the packets between one vserver and one service are counted, so that a packet touches one line of counters
@@ -82,10 +83,20 @@ func (a *accounts) counts(place uint32) *lb.Traffic {
 	return (*lb.Traffic)(at(a.base + uintptr(place)<<accountShift))
 }
 
+// place is where the search for a pair's number begins.
+func place(vserver, service uint32) uint32 {
+	hi, lo := bits.Mul64((uint64(vserver)<<32|uint64(service))^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	return uint32(hi ^ lo)
+}
+
+// fetch has the place fetched at which number will look.
+func (a *accounts) fetch(vserver, service uint32) {
+	asm.Prefetch1(a.index + uintptr(place(vserver, service)&(accountIndex-1))*4)
+}
+
 // number finds the account of a pair, or opens it.
 func (a *accounts) number(vserver, service uint32) uint32 {
-	hi, lo := bits.Mul64((uint64(vserver)<<32|uint64(service))^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
-	for i := uint32(hi ^ lo); ; i++ {
+	for i := place(vserver, service); ; i++ {
 		p := u32(a.index + uintptr(i&(accountIndex-1))*4)
 		if *p == 0 {
 			n := a.used.Load()

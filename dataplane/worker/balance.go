@@ -91,6 +91,7 @@ func (w *Worker) first(p *packet.Packet, e *flow.Entry, why packet.Reason) packe
 
 // openFlow writes the entries of a new flow.
 func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *table.Service) (*flow.Entry, packet.Reason) {
+	w.accounts.fetch(v.ID, s.ID)
 	key := packet.Key{A: p.A, B: p.B}
 	to, kind, why := w.source(t, p, s, nil)
 	if why != packet.NoReason {
