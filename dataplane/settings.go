@@ -95,6 +95,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("`lcore` is %d: it is the number of a CPU, from 0", s.Lcore)
 	case s.Tables < 0:
 		return fmt.Errorf("`table-memory` is %d: it is a number of MiB, or 0 for what the machine has", s.Tables)
+	case uint64(s.Tables) > machineBytes()>>20:
+		return fmt.Errorf("`table-memory` is %d: this machine has %d MiB, set it lower", s.Tables, machineBytes()>>20)
 	case s.Lcore != 0 && len(s.Lcores) > 0:
 		return errors.New("`lcore` and `lcores` are both set: the first is for one worker, the second for several")
 	case slices.ContainsFunc(s.Lcores, func(l int) bool { return l < 0 }):

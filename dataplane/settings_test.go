@@ -80,6 +80,7 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		onePort + "flows: many\n":                                  "flows",
 		onePort + "flows: 3\n":                                     "`flows` is 3",
 		onePort + "table-memory: -1\n":                             "`table-memory` is -1",
+		onePort + "table-memory: 99999999\n":                       "`table-memory` is 99999999: this machine has ",
 		onePort + "lcore: -1\n":                                    "`lcore` is -1",
 		onePort + "lcores: [0, 1, 2]\n":                            "must be 1, 2, 4",
 		onePort + "lcores: [0, -1]\n":                              "`lcores` is [0 -1]",

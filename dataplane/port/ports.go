@@ -6,8 +6,21 @@ package port
 #include <stdlib.h>
 #include <rte_config.h>
 #include <rte_bus_vdev.h>
+#include <rte_malloc.h>
 #include "log.h"
 #include "turn.h"
+
+// How many bytes of DPDK's memory nobody has.
+static size_t memory_free(void)
+{
+	struct rte_malloc_socket_stats s;
+	size_t free = 0;
+
+	for (unsigned int i = 0; i < rte_socket_count(); i++)
+		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &s) == 0)
+			free += s.heap_freesz_bytes;
+	return free;
+}
 */
 import "C"
 
@@ -30,6 +43,10 @@ type Device struct {
 	Device string // kernel network device, e.g. "da"
 	Twin   string // tap, e.g. "tw0": created beforehand by management, since one made by DPDK vanishes with it
 }
+
+// scarce is how many bytes an af_packet device of 16 workers may want in vain: 64 KiB a queue, and as much for gaps between pieces. By
+// the time that its driver has failed it has given back what it had.
+const scarce = 2 << 20
 
 // maxMTU is what an af_packet frame of 2048 bytes can hold besides its header, an Ethernet header and two tags.
 const maxMTU = 1960
@@ -184,8 +201,11 @@ func (o *openPort) descriptors() []int {
 	return packetDescriptors(o.ifindex)
 }
 
-// because adds what DPDK has logged to an error.
+// because adds what DPDK has logged to an error, or that its memory is used up, which drivers do not say.
 func because(err error) error {
+	if free := C.memory_free(); free < scarce {
+		return fmt.Errorf("%w (DPDK has only %d KiB of memory left: set `memory` higher)", err, free>>10)
+	}
 	if said := captured(); said != "" {
 		return fmt.Errorf("%w (DPDK says %q)", err, said)
 	}

@@ -2,6 +2,7 @@ package port
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os/exec"
@@ -156,5 +157,23 @@ func TestDeafLaneOnlySends(t *testing.T) {
 	}
 	if n := len(r.Sent(0)); n != 1 {
 		t.Errorf("%d frames left by the deaf lane", n)
+	}
+}
+
+// TestUsedUpMemoryIsSaid: drivers fail without a word when DPDK's memory is used up, so that the error says it.
+func TestUsedUpMemoryIsSaid(t *testing.T) {
+	fault, said := errors.New("operation not permitted"), "set `memory` higher"
+	if err := because(fault); strings.Contains(err.Error(), said) {
+		t.Fatalf("with memory to spare: %v", err)
+	}
+	for i := range 64 { // MiB that DPDK was started with: a pool takes about two
+		p, err := newPool(fmt.Sprint("eater", i), 511)
+		if err != nil {
+			break
+		}
+		defer p.Free()
+	}
+	if err := because(fault); !errors.Is(err, fault) || !strings.Contains(err.Error(), said) {
+		t.Errorf("with no memory left: %v, want %q in it", err, said)
 	}
 }
