@@ -60,10 +60,7 @@ func newNetwork(x *Index, s *State) (*network, error) {
 // place finds the port of every SNIP and NSIP.
 func (n *network) place(x *Index, s *State) error {
 	vlanPort, err := portsOfVLANs(x.c, s.Ports)
-	vlanOf := map[netip.Addr]uint16{}
-	for _, b := range schema.All[schema.VLANIP](x.c) {
-		vlanOf[b.IPAddress] = b.ID
-	}
+	bound := boundSubnets(x.c, vlanPort)
 	for _, a := range schema.All[schema.NSIP](x.c) {
 		if a.Type == "VIP" {
 			continue
@@ -76,10 +73,11 @@ func (n *network) place(x *Index, s *State) error {
 			continue
 		}
 		o := owned{a.IPAddress, netip.PrefixFrom(a.IPAddress, bits), a.Type, 0}
-		if id, ok := vlanOf[a.IPAddress]; ok {
-			o.port = noPort // until the VLAN has a port
-			if p, ok := vlanPort[id]; ok {
-				o.port = p
+		for _, b := range bound {
+			if b.owner == o.ip || b.prefix.Contains(o.ip) && b.prefix.Bits() <= bits {
+				if o.port = b.port; b.owner == o.ip {
+					break
+				}
 			}
 		}
 		if len(s.Ports) == 0 || a.Type == "NSIP" && slices.ContainsFunc(s.Elsewhere, func(e netip.Prefix) bool { return e.Addr() == a.IPAddress }) {
@@ -104,6 +102,29 @@ func (o owned) takes(elsewhere []netip.Prefix) netip.Prefix {
 		}
 	}
 	return netip.Prefix{}
+}
+
+// boundSubnets are the subnets of the addresses that VLANs are bound to: with its address a whole subnet is bound, so that
+// further addresses in it come to the same port. Wider ones come first. A VLAN without a port has noPort.
+func boundSubnets(c *schema.Config, vlanPort map[uint16]int) []subnet {
+	masks := map[netip.Addr]netip.Addr{}
+	for _, a := range schema.All[schema.NSIP](c) {
+		masks[a.IPAddress] = a.Netmask
+	}
+	var list []subnet
+	for _, b := range schema.All[schema.VLANIP](c) {
+		bits, ok := maskBits(masks[b.IPAddress])
+		if !ok {
+			continue
+		}
+		s := subnet{prefix: netip.PrefixFrom(b.IPAddress, bits).Masked(), port: noPort, owner: b.IPAddress}
+		if p, ok := vlanPort[b.ID]; ok {
+			s.port = p
+		}
+		list = append(list, s)
+	}
+	slices.SortStableFunc(list, func(a, b subnet) int { return cmp.Compare(a.prefix.Bits(), b.prefix.Bits()) })
+	return list
 }
 
 func portsOfVLANs(c *schema.Config, ports []Port) (map[uint16]int, error) {

@@ -128,6 +128,25 @@ func TestHashMethods(t *testing.T) {
 	}
 }
 
+// TestSubnetFollowsItsVLAN: with one address of a subnet the others are bound to the VLAN too, whenever they come.
+func TestSubnetFollowsItsVLAN(t *testing.T) {
+	c := configure(t, "add ns ip 10.1.0.5 255.255.255.0\nadd ns ip 10.2.0.5 255.255.255.0\nadd ns ip 10.2.0.6 255.255.255.0\nadd vlan 2\nbind vlan 2 -ifnum 1/2\n"+
+		"bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0\nadd ns ip 10.2.0.7 255.255.255.0\nadd ns ip 10.3.0.5 255.255.255.0")
+	n, err := newNetwork(NewIndex(c), site(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"10.1.0.5": 0, "10.2.0.5": 1, "10.2.0.6": 1, "10.2.0.7": 1, "10.3.0.5": 0}
+	for _, a := range n.addrs {
+		if a.port != want[a.ip.String()] {
+			t.Errorf("%v is on port %d, want %d", a.ip, a.port, want[a.ip.String()])
+		}
+	}
+	if len(n.addrs) != len(want) {
+		t.Errorf("%d addresses, want %d", len(n.addrs), len(want))
+	}
+}
+
 // TestRefusals: what cannot be compiled is refused with the object's name and changes nothing.
 func TestRefusals(t *testing.T) {
 	const base = "add ns ip 10.1.0.5 255.255.255.0\nadd ns ip 10.1.0.6 255.255.255.0\nadd server s 10.1.0.11\nadd service x s TCP *\n"
@@ -138,7 +157,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"a port that is not there", "add vlan 2\nbind vlan 2 -ifnum 1/9", nil, []string{"No such resource [ifnum, 1/9]"}},
 		{"a VLAN on two ports", "add vlan 2\nbind vlan 2 -ifnum 1/1\nbind vlan 2 -ifnum 1/2", nil, []string{"vlan 2", "1/1"}},
-		{"one subnet on two ports", "add vlan 2\nbind vlan 2 -ifnum 1/2\nbind vlan 2 -IPAddress 10.1.0.6 255.255.255.0", nil,
+		{"one subnet on two ports", "add vlan 2\nbind vlan 2 -ifnum 1/2\nbind vlan 2 -IPAddress 10.1.0.6 255.255.255.0\n" +
+			"add vlan 3\nbind vlan 3 -ifnum 1/1\nbind vlan 3 -IPAddress 10.1.0.5 255.255.255.0", nil,
 			[]string{"10.1.0.6", "10.1.0.0/24", "1/1", "1/2", "10.1.0.5"}},
 		{"a gateway out of reach", "", func(c *schema.Config) {
 			schema.Put(c, &schema.Route{Network: netip.MustParseAddr("10.9.0.0"), Netmask: netip.MustParseAddr("255.255.0.0"), Gateway: netip.MustParseAddr("192.0.2.1"), Distance: 1})
