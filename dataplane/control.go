@@ -105,16 +105,25 @@ func (c *control) room(t *api.Tables, now *table.Set) uint64 {
 
 // publishTables hands a set to every worker and returns when each has left the one before.
 func (c *control) publishTables(next *table.Set) error {
-	tickets := make([]uint64, len(c.workers))
-	for i, w := range c.workers {
-		tickets[i] = w.Publish(next)
-	}
-	for i, w := range c.workers {
-		if !passed(w, tickets[i], boundaryTime) {
-			return fmt.Errorf("worker %d has made no turn for %v: restart the dataplane", i, boundaryTime)
-		}
+	if i := c.hand(func(w *worker.Worker) uint64 { return w.Publish(next) }, boundaryTime); i >= 0 {
+		return fmt.Errorf("worker %d has made no turn for %v: restart the dataplane", i, boundaryTime)
 	}
 	return nil
+}
+
+// hand gives something to every worker and waits until each has passed the burst boundary of its ticket, for no longer than the
+// given time each. It returns the number of the first that has not, or -1.
+func (c *control) hand(give func(*worker.Worker) (ticket uint64), within time.Duration) int {
+	tickets := make([]uint64, len(c.workers))
+	for i, w := range c.workers {
+		tickets[i] = give(w)
+	}
+	for i, w := range c.workers {
+		if !passed(w, tickets[i], within) {
+			return i
+		}
+	}
+	return -1
 }
 
 // passed waits until a worker has passed the burst boundary of a ticket, no longer than the given time.

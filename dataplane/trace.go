@@ -82,14 +82,8 @@ func (c *control) startTrace(f *api.TraceFilter) error {
 
 // armTrace gives every worker a trace, or none, and waits until each goes by it.
 func (c *control) armTrace(tr *worker.Trace) error {
-	tickets := make([]uint64, len(c.workers))
-	for i, w := range c.workers {
-		tickets[i] = w.Trace(tr)
-	}
-	for i, w := range c.workers {
-		if !passed(w, tickets[i], answerTime) {
-			return fmt.Errorf("worker %d has not answered within %v: see whether its polls go on with `stat worker %d`", i, answerTime, i)
-		}
+	if i := c.hand(func(w *worker.Worker) uint64 { return w.Trace(tr) }, answerTime); i >= 0 {
+		return unanswered(i)
 	}
 	return nil
 }

@@ -31,9 +31,14 @@ func (c *control) Where(_ context.Context, f *api.Tuple) (*api.Where, error) {
 	w := c.workers[i]
 	q := &worker.Where{Key: key}
 	if !passed(w, w.Ask(q), answerTime) || !q.Answered {
-		return nil, fmt.Errorf("worker %d has not answered within %v: see whether its polls go on with `stat worker %d`", i, answerTime, i)
+		return nil, unanswered(i)
 	}
 	return whereOf(w.Tables(), q, uint32(i)), nil
+}
+
+// unanswered is the error about a worker that has not come to its next burst boundary in time.
+func unanswered(worker int) error {
+	return fmt.Errorf("worker %d has not answered within %v: see whether its polls go on with `stat worker %d`", worker, answerTime, worker)
 }
 
 // owner is the number of the worker that owns a flow; the first if whoever receives a packet keeps it.

@@ -167,7 +167,7 @@ func (w *Worker) watch(tr *Trace, now uint64, b []packet.Packet, walks *[packet.
 		k := &tr.walks[n]
 		k.Cycles, k.Worker, k.In, k.Frame = now, uint32(w.opt.ID), p.In, p.Frame
 		k.Before.take(p)
-		k.open, k.Owner = true, w.ownerOf(p)
+		k.open, k.Owner = true, w.ownerOf(p, i)
 		walks[i] = k
 		watched |= bit
 	}
@@ -221,17 +221,11 @@ func (w *Worker) step(k *Walk, stage uint8, i int) {
 	k.N++
 }
 
-// ownerOf is the worker to which steer will hand a packet. It is asked before, since then the frame is another one's.
-func (w *Worker) ownerOf(p *packet.Packet) uint32 {
-	k := packet.Key{A: p.A, B: p.B}
-	if p.Class == packet.ClassICMP {
-		e, _, ok := packet.ParseICMPError(p)
-		if !ok {
-			return w.self
-		}
-		k = e.Reply
-	}
-	if !w.steers || k.B == 0 {
+// ownerOf is the worker to which steer will hand the i-th packet, which has been inspected. It is asked before, since then the
+// frame is another one's.
+func (w *Worker) ownerOf(p *packet.Packet, i int) uint32 {
+	k, of := w.flowOf(p, i, 0)
+	if !w.steers || !of {
 		return w.self
 	}
 	return owner(w.set, w.set.Own(uint32(k.A>>32)), k, w.workers, w.self)
