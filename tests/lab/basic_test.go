@@ -20,14 +20,7 @@ var lab *topology.Lab
 
 // TestMain: T=basic@TAG takes a lab of its own, beside others.
 func TestMain(m *testing.M) {
-	code, err := 1, error(nil)
-	if lab, err = topology.New(cmp.Or(os.Getenv("T"), "basic"), "../../bin"); err == nil {
-		code, err = lab.Test(settled, m.Run)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "lab:", err)
-	}
-	os.Exit(code)
+	topology.Main(&lab, cmp.Or(os.Getenv("T"), "basic"), settled, m.Run)
 }
 
 // full tells whether the long rows run too.

@@ -16,13 +16,7 @@ import (
 func waitState(t *testing.T, service, state string, most time.Duration) time.Duration {
 	t.Helper()
 	begin := time.Now()
-	err := topology.Eventually(most, func() error {
-		out, err := lab.Basic().Shell("show service " + service)
-		if err == nil && !strings.Contains(out, "State: "+state) {
-			err = fmt.Errorf("service %s is not %s:\n%s", service, state, out)
-		}
-		return err
-	})
+	err := lab.Basic().State(service, state, most)
 	if err != nil {
 		t.Fatal(err)
 	}

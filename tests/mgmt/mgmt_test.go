@@ -16,14 +16,7 @@ import (
 var lab *topology.Lab
 
 func TestMain(m *testing.M) {
-	code, err := 1, error(nil)
-	if lab, err = topology.New("basic@mgmt", "../../bin"); err == nil {
-		code, err = lab.Test(func() error { return nil }, m.Run)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "lab:", err)
-	}
-	os.Exit(code)
+	topology.Main(&lab, "basic@mgmt", func() error { return nil }, m.Run)
 }
 
 // shell runs one line, which must succeed.

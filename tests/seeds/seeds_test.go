@@ -2,7 +2,6 @@
 package seeds
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,14 +16,7 @@ var lab *topology.Lab
 
 // TestMain: T=basic@TAG takes labs of its own, beside others.
 func TestMain(m *testing.M) {
-	code, err := 1, error(nil)
-	if lab, err = topology.New("seed003@"+tag(), "../../bin"); err == nil {
-		code, err = lab.Test(func() error { return nil }, m.Run)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "lab:", err)
-	}
-	os.Exit(code)
+	topology.Main(&lab, "seed003@"+tag(), func() error { return nil }, m.Run)
 }
 
 func tag() string {

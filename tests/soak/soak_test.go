@@ -2,6 +2,7 @@ package soak
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -46,18 +47,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	name := os.Getenv("T")
-	if name == "" {
-		name = "workers@soak"
-	}
-	code, err := 1, error(nil)
-	if lab, err = topology.New(name, "../../bin"); err == nil {
-		code, err = lab.Test(func() error { return lab.Basic().Settled(30*time.Second, "web", "echo") }, m.Run)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-	}
-	os.Exit(code)
+	topology.Main(&lab, cmp.Or(os.Getenv("T"), "workers@soak"), func() error { return lab.Basic().Settled(30*time.Second, "web", "echo") }, m.Run)
 }
 
 // spell is how long traffic flows: SOAK, or 60 s.
@@ -212,13 +202,7 @@ func (s *soak) revive() {
 // open lets requests of some kinds fail from a time on until s3 is in a state.
 func (s *soak) open(kinds string, from time.Time, state string) {
 	s.watches.Go(func() {
-		if err := topology.Eventually(20*time.Second, func() error {
-			out, err := s.a.Shell("show service web-s3")
-			if err == nil && !strings.Contains(out, "State: "+state) {
-				err = fmt.Errorf("service web-s3 is not %s:\n%s", state, out)
-			}
-			return err
-		}); err != nil {
+		if err := s.a.State("web-s3", state, 20*time.Second); err != nil {
 			s.t.Error(err)
 		}
 		s.mu.Lock()

@@ -9,6 +9,18 @@ import (
 	"time"
 )
 
+// Main is what the TestMain of a package does that runs its tests in a lab of the name: it sets the lab and ends the program.
+func Main(lab **Lab, name string, ready func() error, run func() int) {
+	code, err := 1, error(nil)
+	if *lab, err = New(name, "../../bin"); err == nil {
+		code, err = (*lab).Test(ready, run)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lab:", err)
+	}
+	os.Exit(code)
+}
+
 // Test brings the lab up, configured and saved, calls ready and then run, and takes everything down again; what is left behind
 // after that is an error. With KEEP in the environment the lab stays. The code is that of run, or 1 with an error.
 func (l *Lab) Test(ready func() error, run func() int) (code int, err error) {
@@ -51,6 +63,17 @@ func (a *Appliance) Settled(most time.Duration, vservers ...string) error {
 			}
 		}
 		return nil
+	})
+}
+
+// State waits until a service shows the state.
+func (a *Appliance) State(service, state string, most time.Duration) error {
+	return Eventually(most, func() error {
+		out, err := a.Shell("show service " + service)
+		if err == nil && !strings.Contains(out, "State: "+state) {
+			err = fmt.Errorf("service %s is not %s:\n%s", service, state, out)
+		}
+		return err
 	})
 }
 
