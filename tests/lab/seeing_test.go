@@ -13,6 +13,7 @@ import (
 // TestShowWhere: before each request the dataplane, which may sleep, is asked which server will serve it; afterwards which has.
 func TestShowWhere(t *testing.T) {
 	mustSettle(t)
+	get(t, 9) // a dataplane that has just started knows no server's MAC address before the first packet to it
 	for port := 21000; port < 21007; port++ {
 		line := fmt.Sprintf("show where %s %d %s 80 TCP", topology.ClientIP, port, topology.VIP)
 		before := shell(t, line)
