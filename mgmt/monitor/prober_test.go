@@ -110,7 +110,8 @@ func run(t *testing.T, limit int, body func(t *testing.T, p *Prober, f *server, 
 	})
 }
 
-func after(d time.Duration) { time.Sleep(d); synctest.Wait() }
+// after lets d go by, and the pause that a report before may have begun: a verdict that falls into it is told at its end.
+func after(d time.Duration) { time.Sleep(d + gather); synctest.Wait() }
 
 func TestDownAndBack(t *testing.T) {
 	run(t, 0, func(t *testing.T, p *Prober, f *server, h *heard) {
@@ -243,7 +244,7 @@ func TestSet(t *testing.T) {
 		// Another expectation: probed at once, verdict and counters kept.
 		b.Type, b.HTTPRequest = "HTTP", "GET /"
 		p.Set([]compile.Probe{a, b, c})
-		after(0)
+		synctest.Wait() // half-way between two reports, so that none holds it up
 		want(t, h, "app unknown") // another type is another monitor
 		after(startSpread)
 		want(t, h, "app up")
@@ -289,7 +290,7 @@ func TestAnotherTarget(t *testing.T) {
 		want(t, h, "web up")
 		a.Target = netip.MustParseAddrPort("10.2.0.99:80")
 		p.Set([]compile.Probe{a})
-		after(0)
+		synctest.Wait() // half-way between two reports, so that none holds it up
 		want(t, h, "web unknown")
 		after(startSpread)
 		want(t, h, "web up")
