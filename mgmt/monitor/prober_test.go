@@ -244,7 +244,7 @@ func TestSet(t *testing.T) {
 		// Another expectation: probed at once, verdict and counters kept.
 		b.Type, b.HTTPRequest = "HTTP", "GET /"
 		p.Set([]compile.Probe{a, b, c})
-		synctest.Wait() // half-way between two reports, so that none holds it up
+		synctest.Wait()           // half-way between two reports, so that none holds it up
 		want(t, h, "app unknown") // another type is another monitor
 		after(startSpread)
 		want(t, h, "app up")
