@@ -64,7 +64,7 @@ var parsed = [][2]string{
 	{"bind lb vserver v s -weight 007", `bind lb-vserver-service ["v" "s"] weight=7`},
 	{"set lb vserver v -weight 5 s", `set lb-vserver-service ["v" "s"] weight=5`},
 	{"set lb vserver v -comment x -weight 5 s", `set lb-vserver ["v"] comment=x; set lb-vserver-service ["v" "s"] weight=5`},
-	{"bind service s -monitorName m -weight 1", `bind service-monitor ["s" "m"]`},
+	{"bind service s -monitorName m -weight 1", `bind service-monitor ["s" "m"] weight=1`},
 	{"bind vlan 2 -ifnum 1/1 1/2 -IPAddress 10.0.0.5 255.255.255.0", `bind vlan-interface ["2" "1/1"]; bind vlan-interface ["2" "1/2"]; bind vlan-ip ["2" "10.0.0.5"] netmask=255.255.255.0`},
 	{"bind vlan 2 -IPAddress 10.0.0.5", `bind vlan-ip ["2" "10.0.0.5"]`},
 	{"unbind vlan 2 -IPAddress 10.0.0.5 255.255.255.0", `unbind vlan-ip ["2" "10.0.0.5"] netmask=255.255.255.0`},

@@ -37,6 +37,12 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		return names[r.IntN(len(names))] + []string{"", "0", "-z"}[r.IntN(3)]
 	case f.Syntax == "codes":
 		return []string{"200", "200 300-302", "404-499"}[r.IntN(3)]
+	case f.Syntax == "addresses":
+		return []string{"10.0.0.1", "10.0.0.1 2001:db8::1"}[r.IntN(2)]
+	case f.Syntax == "domain", f.Syntax == "file":
+		return []string{"a.example", "b"}[r.IntN(2)]
+	case f.Syntax == "oid":
+		return []string{"1.3.6.1.2.1.1.3.0", ".1.3"}[r.IntN(2)]
 	case f.Syntax == "request":
 		return []string{"HEAD /", "GET /a?b=c", `GET /"q'\x`}[r.IntN(3)]
 	case f.Syntax == "ifnum":
@@ -68,6 +74,11 @@ func randomConfig(r *rand.Rand) *schema.Config {
 			for _, f := range o.Fields {
 				if f.Key > 0 || f.Required || r.IntN(2) == 0 {
 					ok = f.Set(v, randomValue(r, f, c)) == nil && ok
+				}
+			}
+			for _, f := range o.Fields { // as add does
+				if f.DefaultBy != "" && f.Text(v) == "" {
+					f.Reset(o, v)
 				}
 			}
 			if n := c.Clone(); ok && put(n, o, row) == nil {

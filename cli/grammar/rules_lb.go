@@ -147,67 +147,6 @@ func checkBinding(c *schema.Config, b *schema.LBVserverService) error {
 	return nil
 }
 
-func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
-	standard := schema.Of[schema.LBMonitor]().Fresh().(*schema.LBMonitor)
-	switch {
-	case builtin(m.Name):
-		return schema.Refuse(schema.RowExists, "monitorName", m.Name).Because("the monitor is built in")
-	case m.Type != "HTTP" && m.HTTPRequest != standard.HTTPRequest:
-		return schema.Refuse(schema.NoPrereq, "httpRequest").Because("it is for monitors of type HTTP")
-	case m.Type != "HTTP" && m.RespCode != standard.RespCode:
-		return schema.Refuse(schema.NoPrereq, "respCode").Because("it is for monitors of type HTTP")
-	case millis(m.RespTimeout, m.RespTimeoutUnit) > millis(m.Interval, m.IntervalUnit):
-		// The reference product wants less. Equal does no harm, since a probe ends before the next begins, and it is the
-		// shortest check that can be written in whole seconds.
-		return schema.Refuse(schema.BadArgument, "resptimeout", strconv.Itoa(int(m.RespTimeout))+" "+m.RespTimeoutUnit).
-			Because("it must not be more than the interval of " + strconv.Itoa(int(m.Interval)) + " " + m.IntervalUnit)
-	case m.DestIP.IsValid() && !unicast(m.DestIP):
-		return schema.Refuse(schema.BadAddress, "destIP", m.DestIP.String()).Because("it is not an address of a host")
-	}
-	return nil
-}
-
-// millis is a time of a monitor in milliseconds.
-func millis(n uint32, unit string) uint64 {
-	switch unit {
-	case "MSEC":
-		return uint64(n)
-	case "MIN":
-		return uint64(n) * 60000
-	}
-	return uint64(n) * 1000
-}
-
-func monitorInUse(c *schema.Config, m *schema.LBMonitor) error {
-	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
-		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
-			return schema.Refuse(schema.RowInUse, m.Name).Because("it is bound to service " + b.Service)
-		}
-	}
-	return nil
-}
-
-// monitorChanged: the services that it is bound to can still be probed.
-func monitorChanged(c *schema.Config, m *schema.LBMonitor) error {
-	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
-		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
-			if err := checkServiceMonitor(c, b); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// checkServiceMonitor: a monitor needs a port to probe.
-func checkServiceMonitor(c *schema.Config, b *schema.ServiceMonitor) error {
-	s, m := schema.Get[schema.Service](c, b.Service), schema.MonitorNamed(c, b.Monitor)
-	if s.Port == 0 && m.DestPort == 0 && m.Type != "PING" {
-		return schema.Refuse(schema.NoPrereq, "destPort").Because("service " + s.Name + " has no port of its own, so the monitor must name one")
-	}
-	return nil
-}
-
 // protocol is what a service type is on the wire.
 func protocol(serviceType string) string {
 	if serviceType == "HTTP" {

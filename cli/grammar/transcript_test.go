@@ -39,7 +39,7 @@ var savedFile = []struct{ line, refused string }{
 	{"bind lb vserver vs1 svc1", ""},
 	{"bind lb vserver dns dns1", ""},
 	{"add lb monitor web HTTP -respCode 200 -httpRequest \"HEAD /index.html\" -LRTM DISABLED -interval 10 -resptimeout 5", ""},
-	{"add lb monitor ecv HTTP-ECV -send \"GET /\" -recv ok", "Feature not supported in this release [type, HTTP-ECV]"},
+	{"add lb monitor ecv HTTP-ECV -send \"GET /\" -recv ok", ""},
 	{"bind service svc1 -monitorName web -weight 1", ""},
 	{"add route 0.0.0.0 0.0.0.0 10.10.0.1", ""},
 	{"add dns nameServer 10.20.0.53", "Feature not supported in this release [dns nameserver]"},
@@ -82,6 +82,7 @@ bind lb vserver vs1 svc1
 bind lb vserver dns dns1
 set lb parameter -startupRRFactor 5
 add lb monitor web HTTP -httpRequest "HEAD /index.html" -interval 10 -resptimeout 5
+add lb monitor ecv HTTP-ECV -send "GET /" -recv ok
 bind service svc1 -monitorName web
 add route 0.0.0.0 0.0.0.0 10.10.0.1`
 	if got := strings.Join(Lines(c), "\n"); got != want {

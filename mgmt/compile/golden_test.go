@@ -127,7 +127,7 @@ func outcome(t *testing.T, c *schema.Config, s *State) string {
 		f("probe %s/%s %s %s -> %s every %v within %v, down %v, %d retries, %d successes", p.Service, p.Monitor, p.Type, p.Source, p.Target,
 			p.Interval, p.RespTimeout, p.DownTime, p.Retries, p.SuccessRetries)
 		if p.Type == "HTTP" {
-			f(", %q wants %v", p.HTTPRequest, p.RespCodes)
+			f(", %q wants %v", p.Ask.HTTPRequest, p.Ask.RespCodes)
 		}
 		f("\n")
 	}

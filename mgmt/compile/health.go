@@ -43,7 +43,7 @@ func (x *Index) ServiceUp(s *State, service string) bool {
 	h := s.Services[service]
 	for _, m := range monitors {
 		// A disabled monitor does not count, so a service with only such monitors is taken for up.
-		if !enabled(m.State) {
+		if m.Off {
 			continue
 		}
 		r := h.Monitors[m.Name]

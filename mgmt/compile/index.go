@@ -23,8 +23,9 @@ var (
 type Index struct {
 	c        *schema.Config
 	monitors map[string]*schema.LBMonitor
-	usual    map[string][]*schema.LBMonitor        // what watches a service to which none is bound, by its type
-	watch    map[string][]*schema.LBMonitor        // by service, enabled or not
+	asks     map[string]asked                      // by monitor
+	usual    map[string][]Watcher                  // what watches a service to which none is bound, by its type
+	watch    map[string][]Watcher                  // by service, enabled or not
 	bound    map[string][]*schema.LBVserverService // by vserver
 	users    map[string][]string                   // vservers by service
 	addrs    map[netip.Addr]*schema.NSIP
@@ -46,9 +47,9 @@ func newIndex(c *schema.Config, prev *Index) *Index {
 		return true
 	}
 	if same(monitorRows) {
-		x.monitors, x.usual = prev.monitors, prev.usual
+		x.monitors, x.asks, x.usual = prev.monitors, prev.asks, prev.usual
 	} else {
-		x.indexMonitors()
+		x.indexMonitors(prev)
 	}
 	if same(monitorRows, monitorBindings) {
 		x.watch = prev.watch
@@ -68,25 +69,34 @@ func newIndex(c *schema.Config, prev *Index) *Index {
 	return x
 }
 
-func (x *Index) indexMonitors() {
-	x.monitors = map[string]*schema.LBMonitor{}
-	for _, m := range schema.BuiltinMonitors() {
+// asked is what a monitor asks, or why it cannot.
+type asked struct {
+	ask *Ask
+	err error
+}
+
+func (x *Index) indexMonitors(prev *Index) {
+	x.monitors, x.asks = map[string]*schema.LBMonitor{}, map[string]asked{}
+	for _, m := range slices.Concat(schema.BuiltinMonitors(), schema.All[schema.LBMonitor](x.c)) {
 		x.monitors[m.Name] = m
+		if prev != nil && prev.monitors[m.Name] == m {
+			x.asks[m.Name] = prev.asks[m.Name] // the same memory, so that who compares probes need not look at it
+			continue
+		}
+		a, err := ask(m)
+		x.asks[m.Name] = asked{a, err}
 	}
-	for _, m := range schema.All[schema.LBMonitor](x.c) {
-		x.monitors[m.Name] = m
-	}
-	x.usual = map[string][]*schema.LBMonitor{}
+	x.usual = map[string][]Watcher{}
 	for _, t := range append(serviceRows.Field("serviceType").Enum, "ANY") {
-		x.usual[t] = []*schema.LBMonitor{x.monitors[schema.DefaultMonitor(t)]}
+		x.usual[t] = []Watcher{{LBMonitor: x.monitors[schema.DefaultMonitor(t)], Weight: 1}}
 	}
 }
 
 func (x *Index) indexWatches() {
-	x.watch = map[string][]*schema.LBMonitor{}
+	x.watch = map[string][]Watcher{}
 	for _, b := range schema.All[schema.ServiceMonitor](x.c) {
 		if m := x.monitors[b.Monitor]; m != nil {
-			x.watch[b.Service] = append(x.watch[b.Service], m)
+			x.watch[b.Service] = append(x.watch[b.Service], Watcher{m, b.Weight, !enabled(m.State) || !enabled(b.State)})
 		}
 	}
 }

@@ -10,9 +10,16 @@ import (
 	"sluice/vendor-config/schema"
 )
 
+// Watcher is a monitor of a service and how it is bound to it.
+type Watcher struct {
+	*schema.LBMonitor
+	Weight uint32 // what it counts for when the service has a threshold
+	Off    bool   // it or its binding is disabled: it does not probe this service and does not count
+}
+
 // MonitorsOf are the monitors that watch the service now: those bound to it, or its protocol's default, or none when
 // its healthMonitor is NO.
-func (x *Index) MonitorsOf(service string) []*schema.LBMonitor {
+func (x *Index) MonitorsOf(service string) []Watcher {
 	svc := x.Service(service)
 	if svc == nil {
 		return nil
@@ -20,7 +27,7 @@ func (x *Index) MonitorsOf(service string) []*schema.LBMonitor {
 	return x.monitorsOf(svc)
 }
 
-func (x *Index) monitorsOf(svc *schema.Service) []*schema.LBMonitor {
+func (x *Index) monitorsOf(svc *schema.Service) []Watcher {
 	if svc.HealthMonitor == "NO" {
 		return nil
 	}
@@ -47,10 +54,10 @@ func (x *Index) Aim(service, monitor string) (a Aim, runs bool) {
 		return a, false
 	}
 	for _, m := range x.monitorsOf(svc) {
-		if m.Name != monitor || !enabled(m.State) {
+		if m.Name != monitor || m.Off {
 			continue
 		}
-		if p, err := probe(svc, x.ServerOf(svc), m); err == nil {
+		if p, err := x.probe(svc, x.ServerOf(svc), m.LBMonitor); err == nil {
 			return Aim{p.Type, p.Target}, true
 		}
 	}
@@ -78,11 +85,11 @@ func Probes(c *schema.Config, s *State) []Probe {
 func probes(x *Index, n *network, svc *schema.Service, srv *schema.Server) ([]Probe, error) {
 	var out []Probe
 	for _, m := range x.monitorsOf(svc) {
-		p, err := probe(svc, srv, m)
+		p, err := x.probe(svc, srv, m.LBMonitor)
 		if err != nil {
 			return nil, err
 		}
-		if !enabled(m.State) || !enabled(svc.State) || !enabled(srv.State) {
+		if m.Off || !enabled(svc.State) || !enabled(srv.State) {
 			continue
 		}
 		if src := n.sourcesToward(p.Target.Addr()); len(src) > 0 {
@@ -93,12 +100,13 @@ func probes(x *Index, n *network, svc *schema.Service, srv *schema.Server) ([]Pr
 	return out, nil
 }
 
-func probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonitor) (Probe, error) {
+func (x *Index) probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonitor) (Probe, error) {
 	p := Probe{Service: svc.Name, Monitor: m.Name, Type: m.Type,
 		Interval:    Span(m.Interval, m.IntervalUnit),
 		RespTimeout: Span(m.RespTimeout, m.RespTimeoutUnit),
 		DownTime:    Span(m.DownTime, m.DownTimeUnit),
-		Retries:     m.Retries, SuccessRetries: m.SuccessRetries}
+		Retries:     m.Retries, SuccessRetries: m.SuccessRetries,
+		Reverse: m.Reverse == "YES", Secure: m.Secure == "YES"}
 	ip, port := srv.IPAddress, svc.Port
 	if m.DestIP.IsValid() && !m.DestIP.IsUnspecified() {
 		ip = m.DestIP
@@ -106,21 +114,15 @@ func probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonitor) (Probe,
 	if m.DestPort != 0 {
 		port = m.DestPort
 	}
-	if m.Type == "PING" {
+	if schema.Portless(m.Type) {
 		port = 0
 	} else if port == 0 {
 		return p, schema.Refuse(schema.NoPrereq, "destPort").Because("service " + svc.Name + " takes every port, so lb monitor " + m.Name + " does not know which one to watch")
 	}
 	p.Target = netip.AddrPortFrom(ip, port)
-	if m.Type != "HTTP" {
-		return p, nil
-	}
-	var err error
-	if p.RespCodes, err = respCodes(m.RespCode); err != nil {
-		return p, schema.Refuse(schema.BadValue, "respCode", m.RespCode).Because("lb monitor " + m.Name + " needs status codes of 100-599, e.g. 200 300-302")
-	}
-	p.HTTPRequest = m.HTTPRequest
-	return p, nil
+	a := x.asks[m.Name]
+	p.Ask = a.ask
+	return p, a.err
 }
 
 // Span is a number of the configuration with its unit as a duration.

@@ -153,18 +153,3 @@ type HostRoute struct {
 	Gateway netip.Addr
 	Twin    string
 }
-
-// Probe is one monitor watching one service.
-type Probe struct {
-	Service, Monitor string
-	Type             string         // PING, TCP, HTTP
-	Source           netip.Addr     // SNIP on the side of the target
-	Target           netip.AddrPort // port 0 for PING
-	Interval         time.Duration
-	RespTimeout      time.Duration
-	DownTime         time.Duration
-	Retries          uint32
-	SuccessRetries   uint32
-	HTTPRequest      string      // e.g. "HEAD /"
-	RespCodes        [][2]uint16 // inclusive ranges
-}

@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
-	"time"
 
 	"sluice/mgmt/compile"
 )
@@ -18,46 +15,40 @@ import (
 // CheckHTTP is a monitor of type HTTP: the server must answer the request with one of the expected status codes. A
 // redirect is an answer like any other and is not followed.
 func CheckHTTP(ctx context.Context, p *compile.Probe) Outcome {
-	req, err := request(p.HTTPRequest, p.Target)
-	if err != nil {
-		return Outcome{Response: fmt.Sprintf("Failure - the probe could not be sent: %v.", err)}
+	h, s, o := exchange(ctx, p, p.Ask.HTTPRequest)
+	if s == nil {
+		return o
 	}
-	c, err := dial(ctx, p)
-	if err != nil {
-		return Outcome{Response: failure(p, "TCP", err)}
+	defer s.Close()
+	if !expected(p.Ask.RespCodes, h.code) {
+		return failuref("HTTP response code %d received, expected %s", h.code, codes(p.Ask.RespCodes))
 	}
-	defer c.Close()
-	// A context that ends early (the monitor is removed) must end the wait for the answer, too.
-	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
-	if _, err := c.Write(req); err != nil {
-		return Outcome{Response: httpFailure(p, err)}
-	}
-	code, err := finalStatus(c)
-	if err != nil {
-		return Outcome{Response: httpFailure(p, err)}
-	}
-	if !expected(p.RespCodes, code) {
-		return Outcome{Response: fmt.Sprintf("Failure - HTTP response code %d received, expected %s.", code, codes(p.RespCodes))}
-	}
-	return Outcome{true, fmt.Sprintf("Success - HTTP response code %d received.", code)}
+	return success("HTTP response code %d received", h.code)
 }
 
-func httpFailure(p *compile.Probe, err error) string {
-	var bad malformed
-	var timeout net.Error
-	switch {
-	case errors.As(err, &bad):
-		return fmt.Sprintf("Failure - no valid HTTP response: %v.", bad)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "Failure - connection closed by the server before the end of the HTTP response header."
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return "Failure - HTTP response timed out."
+// exchange sends an HTTP request and reads the header of the response. Without a session the outcome says why.
+func exchange(ctx context.Context, p *compile.Probe, text string) (response, *session, Outcome) {
+	req, err := request(text, p.Ask.Headers, p.Target, p.Secure)
+	if err != nil {
+		return response{}, nil, unsent("the probe could not be sent: %v", err)
 	}
-	return failure(p, "HTTP", err)
+	s, err := open(ctx, p, "HTTP")
+	if err != nil {
+		return response{}, nil, failure(p, "TCP", err)
+	}
+	h, err := response{}, error(nil)
+	if _, err = s.Write(req); err == nil {
+		h, err = finalHead(s.in)
+	}
+	if err != nil {
+		s.Close()
+		return h, nil, s.failed(p, err)
+	}
+	return h, s, Outcome{}
 }
 
-// request builds the probe from -httpRequest, a method and a path, e.g. "HEAD /".
-func request(text string, target netip.AddrPort) ([]byte, error) {
+// request builds the probe from a method and a path, e.g. "HEAD /", and from further header fields.
+func request(text, fields string, target netip.AddrPort, secure bool) ([]byte, error) {
 	if text == "" {
 		text = "HEAD /"
 	}
@@ -79,11 +70,28 @@ func request(text string, target netip.AddrPort) ([]byte, error) {
 	if target.Addr().Unmap().Is6() {
 		host = "[" + host + "]"
 	}
-	if target.Port() != 80 { // RFC 9110 section 7.2: the default port is left out
+	if usual := map[bool]uint16{false: 80, true: 443}[secure]; target.Port() != usual { // RFC 9110 section 7.2: the default port is left out
 		host += ":" + strconv.Itoa(int(target.Port()))
 	}
-	return fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: sluice-monitor\r\nAccept: */*\r\nConnection: close\r\n\r\n",
-		method, path, host), nil
+	head := fmt.Appendf(nil, "%s %s HTTP/1.1\r\n", method, path)
+	given := map[string]bool{}
+	for field := range strings.SplitSeq(strings.ReplaceAll(fields, "\r\n", "\n"), "\n") {
+		name, value, ok := strings.Cut(field, ":")
+		switch {
+		case field == "":
+			continue
+		case !ok || !token(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return nil, fmt.Errorf(`header field %q is not of the form "Name: value", with \r\n between two fields`, field)
+		}
+		given[strings.ToLower(name)] = true
+		head = fmt.Appendf(head, "%s: %s\r\n", name, strings.TrimSpace(value))
+	}
+	for _, own := range [][2]string{{"Host", host}, {"User-Agent", "sluice-monitor"}, {"Accept", "*/*"}, {"Connection", "close"}} {
+		if !given[strings.ToLower(own[0])] {
+			head = fmt.Appendf(head, "%s: %s\r\n", own[0], own[1])
+		}
+	}
+	return append(head, "\r\n"...), nil
 }
 
 const (
@@ -92,74 +100,97 @@ const (
 	interimMax = 5        // 1xx responses before the final one
 )
 
-// finalStatus reads the header of a response and returns its status code. Interim responses (1xx) are passed over.
-func finalStatus(r io.Reader) (int, error) {
-	b := bufio.NewReaderSize(&io.LimitedReader{R: r, N: headMax + 1}, lineMax)
-	read := 0
-	for range interimMax + 1 {
-		code, n, err := head(b, headMax-read)
-		if err != nil {
-			return 0, err
-		}
-		read += n
-		if code == 101 {
-			return 0, malformed("status 101 though no other protocol was asked for")
-		}
-		if code >= 200 {
-			return code, nil
-		}
-	}
-	return 0, malformed("interim responses without end")
+// response is what the header of a response says.
+type response struct {
+	code    int
+	chunked bool
+	length  int64 // of the body; -1 when it ends with the connection
 }
 
-// malformed is what a server did against RFC 9112.
-type malformed string
-
-func (m malformed) Error() string { return string(m) }
+// finalHead reads the header of a response. Interim responses (1xx) are passed over.
+func finalHead(b *bufio.Reader) (response, error) {
+	read := 0
+	for range interimMax + 1 {
+		h, n, err := head(b, headMax-read)
+		if err != nil {
+			return h, err
+		}
+		read += n
+		if h.code == 101 {
+			return h, malformed("status 101 though no other protocol was asked for")
+		}
+		if h.code >= 200 {
+			return h, nil
+		}
+	}
+	return response{}, malformed("interim responses without end")
+}
 
 // head reads one response header of at most room bytes: status line, fields, empty line.
-func head(b *bufio.Reader, room int) (code, n int, err error) {
+func head(b *bufio.Reader, room int) (h response, n int, err error) {
+	h.length = -1
 	for first := true; ; first = false {
 		line, size, err := line(b)
 		n += size
 		if n > room {
-			return 0, n, malformed(fmt.Sprintf("its header is longer than %d bytes", headMax))
+			return h, n, malformedf("its header is longer than %d bytes", headMax)
 		}
 		if err != nil {
-			return 0, n, err
+			return h, n, err
 		}
 		switch {
 		case first:
-			if code, err = statusLine(line); err != nil {
-				return 0, n, err
+			if h.code, err = statusLine(line); err != nil {
+				return h, n, err
 			}
 		case line == "":
-			return code, n, nil
+			return h, n, nil
 		case line[0] == ' ' || line[0] == '\t': // a folded value (RFC 9112 section 5.2): old, but no fault
 		default:
-			if name, _, ok := strings.Cut(line, ":"); !ok || !token(name) {
-				return 0, n, malformed(fmt.Sprintf("header line %.40q has no field name", line))
+			name, value, ok := strings.Cut(line, ":")
+			if !ok || !token(name) {
+				return h, n, malformedf("header line %.40q has no field name", line)
 			}
+			h.framing(name, strings.TrimSpace(value))
+		}
+	}
+}
+
+// framing notes how long the body is (RFC 9112 section 6).
+func (h *response) framing(name, value string) {
+	switch {
+	case strings.EqualFold(name, "Transfer-Encoding"):
+		h.chunked = strings.HasSuffix(strings.ToLower(value), "chunked")
+	case strings.EqualFold(name, "Content-Length"):
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 {
+			h.length = n
 		}
 	}
 }
 
 // line reads up to CR LF (RFC 9112 section 2.2; a bare LF is not accepted). size counts the bytes read.
 func line(b *bufio.Reader) (text string, size int, err error) {
-	raw, err := b.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return "", len(raw), malformed(fmt.Sprintf("a line is longer than %d bytes", lineMax))
-	}
-	if err != nil {
-		return "", len(raw), err
+	var raw []byte
+	for {
+		part, err := b.ReadSlice('\n')
+		raw = append(raw, part...)
+		if len(raw) > lineMax {
+			return "", len(raw), malformedf("a line is longer than %d bytes", lineMax)
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return "", len(raw), err
+		}
 	}
 	text = string(raw)
 	body, ok := strings.CutSuffix(text, "\r\n")
 	if !ok {
-		return "", len(raw), malformed(fmt.Sprintf("line %.40q does not end with CR LF", text))
+		return "", len(raw), malformedf("line %.40q does not end with CR LF", text)
 	}
 	if strings.ContainsFunc(body, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		return "", len(raw), malformed(fmt.Sprintf("line %.40q has control characters", body))
+		return "", len(raw), malformedf("line %.40q has control characters", body)
 	}
 	return body, len(raw), nil
 }
@@ -167,7 +198,7 @@ func line(b *bufio.Reader) (text string, size int, err error) {
 // statusLine parses "HTTP/1.1 200 OK" (RFC 9112 section 4). The blank before an empty reason may be missing, as many
 // servers have it.
 func statusLine(s string) (int, error) {
-	bad := malformed(fmt.Sprintf("it begins with %.40q in place of a status line", s))
+	bad := malformedf("it begins with %.40q in place of a status line", s)
 	rest, ok := strings.CutPrefix(s, "HTTP/1.")
 	if !ok || len(rest) < 5 || rest[0] != '0' && rest[0] != '1' || rest[1] != ' ' {
 		return 0, bad

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"bufio"
 	"net/netip"
 	"strings"
 	"testing"
@@ -52,11 +53,19 @@ func TestFinalStatus(t *testing.T) {
 		{"endless garbage", strings.Repeat("\xff", 1<<20), 0, "a line is longer"},
 	}
 	for _, row := range rows {
-		code, err := finalStatus(strings.NewReader(row.response))
+		code, err := finalStatus(row.response)
 		if code != row.code || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
 			t.Errorf("%s: %d, %v; want %d, %q", row.name, code, err, row.code, row.err)
 		}
 	}
+}
+
+func finalStatus(text string) (int, error) {
+	h, err := finalHead(bufio.NewReaderSize(strings.NewReader(text), 4096))
+	if err != nil {
+		return 0, err
+	}
+	return h.code, nil
 }
 
 // limitHead is a good header of exactly n bytes.
@@ -88,7 +97,7 @@ func TestRequest(t *testing.T) {
 		if row.target != "" {
 			at = netip.MustParseAddrPort(row.target)
 		}
-		b, err := request(row.text, at)
+		b, err := request(row.text, "", at, false)
 		if row.err != "" {
 			if err == nil || !strings.Contains(err.Error(), row.err) {
 				t.Errorf("%q: %v, want %q", row.text, err, row.err)
@@ -98,6 +107,27 @@ func TestRequest(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(b), row.line+"\r\nHost: "+row.host+"\r\n") ||
 			!strings.HasSuffix(string(b), "Connection: close\r\n\r\n") {
 			t.Errorf("%q: %q, %v", row.text, b, err)
+		}
+	}
+}
+
+func TestRequestFields(t *testing.T) {
+	target := netip.MustParseAddrPort("10.2.0.11:443")
+	rows := []struct{ fields, want, err string }{
+		{"", "Host: 10.2.0.11|User-Agent: sluice-monitor|Accept: */*|Connection: close||", ""},
+		{"Host: www.example.com\r\n", "Host: www.example.com|User-Agent: sluice-monitor|Accept: */*|Connection: close||", ""},
+		{"X-A:1\nhost: b\r\n\r\nX-C:  d ", "X-A: 1|host: b|X-C: d|User-Agent: sluice-monitor|Accept: */*|Connection: close||", ""},
+		{"no field", "", "is not of the form"},
+		{"A b: c", "", "is not of the form"},
+		{"A: b\rC: d", "", "is not of the form"},
+	}
+	for _, row := range rows {
+		b, err := request("GET /", row.fields, target, true)
+		if got := strings.ReplaceAll(strings.TrimPrefix(string(b), "GET / HTTP/1.1\r\n"), "\r\n", "|"); got != row.want {
+			t.Errorf("%q: %q", row.fields, got)
+		}
+		if (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
+			t.Errorf("%q: %v", row.fields, err)
 		}
 	}
 }
@@ -119,7 +149,7 @@ func FuzzFinalStatus(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		code, err := finalStatus(strings.NewReader(s))
+		code, err := finalStatus(s)
 		if err != nil {
 			return
 		}

@@ -100,7 +100,7 @@ func checkRows(t *testing.T) []checkRow {
 		{"silent", "HTTP", listen(t, silent), nil, false, "Failure - HTTP response timed out."},
 		{"one byte at a time", "HTTP", listen(t, trickle), nil, false, "Failure - HTTP response timed out."},
 		{"closes", "HTTP", listen(t, say("")), nil, false,
-			"Failure - connection closed by the server before the end of the HTTP response header."},
+			"Failure - connection closed by the server before the end of the HTTP response."},
 		{"resets", "HTTP", listen(t, hangUp), nil, false, "Failure - HTTP connection reset by the server."},
 		{"garbage", "HTTP", listen(t, say("220 mail ready\r\n")), nil, false,
 			`Failure - no valid HTTP response: it begins with "220 mail ready" in place of a status line.`},
@@ -121,7 +121,7 @@ func TestLoopbackChecks(t *testing.T) {
 	noLeaks(t)
 	for _, row := range checkRows(t) {
 		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
-		p := compile.Probe{Type: row.kind, Target: row.target, Source: netip.MustParseAddr("127.0.0.5"), RespCodes: row.codes}
+		p := compile.Probe{Type: row.kind, Target: row.target, Source: netip.MustParseAddr("127.0.0.5"), Ask: &compile.Ask{RespCodes: row.codes}}
 		begun := time.Now()
 		o := map[string]Check{"TCP": CheckTCP, "HTTP": CheckHTTP}[row.kind](ctx, &p)
 		cancel()
@@ -150,7 +150,7 @@ func TestWhatTheServerSees(t *testing.T) {
 		}
 		ends <- err
 	})
-	p := compile.Probe{Target: target, Source: netip.MustParseAddr("127.0.0.5"), HTTPRequest: "GET /alive"}
+	p := compile.Probe{Target: target, Source: netip.MustParseAddr("127.0.0.5"), Ask: &compile.Ask{HTTPRequest: "GET /alive"}}
 	for _, check := range []Check{CheckTCP, CheckHTTP} {
 		if o := check(t.Context(), &p); !o.OK {
 			t.Fatal(o)
@@ -209,7 +209,7 @@ func TestProberOverLoopback(t *testing.T) {
 	var probes []compile.Probe
 	for _, kind := range []string{"PING", "TCP", "HTTP"} {
 		probes = append(probes, compile.Probe{
-			Service: "web", Monitor: kind, Type: kind, Target: target, Source: netip.MustParseAddr("127.0.0.5"),
+			Service: "web", Monitor: kind, Type: kind, Target: target, Source: netip.MustParseAddr("127.0.0.5"), Ask: &compile.Ask{},
 			Interval: 50 * time.Millisecond, RespTimeout: time.Second, DownTime: 80 * time.Millisecond, Retries: 3, SuccessRetries: 2,
 		})
 	}

@@ -50,12 +50,12 @@ var errPingRights = errors.New("management has no right to send ICMP (CAP_NET_RA
 func (g *Pinger) Check(ctx context.Context, p *compile.Probe) Outcome {
 	target := p.Target.Addr().Unmap()
 	if !target.Is4() {
-		return Outcome{Response: fmt.Sprintf("Failure - the probe could not be sent: PING to %s needs IPv6, which is not built yet.", target)}
+		return unsent("the probe could not be sent: PING to %s needs IPv6, which is not built yet", target)
 	}
 	e := echo{target: target.As4(), token: rand.Uint64()}
 	answer, err := g.send(&e, p)
 	if err != nil {
-		return Outcome{Response: failure(p, "PING", err)}
+		return failure(p, "PING", err)
 	}
 	defer g.forget(e)
 	select {
@@ -63,7 +63,7 @@ func (g *Pinger) Check(ctx context.Context, p *compile.Probe) Outcome {
 		if wrong != "" {
 			return Outcome{Response: "Failure - " + wrong}
 		}
-		return Outcome{true, "Success - ICMP echo reply received."}
+		return success("ICMP echo reply received")
 	case <-ctx.Done():
 		return Outcome{Response: "Failure - ICMP echo reply timed out."}
 	}

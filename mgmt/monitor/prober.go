@@ -1,4 +1,4 @@
-// Package monitor watches services: it sends PING, TCP and HTTP probes from a SNIP, keeps the rules of interval,
+// Package monitor watches services: it sends probes of many protocols from a SNIP, keeps the rules of interval,
 // timeout, retries and down time, and reports what each monitor says of its service. It does not decide whether a
 // service is up (several monitors may watch it: that is compile's) and knows neither configuration nor dataplane: its
 // probes are ordinary kernel sockets.
@@ -35,6 +35,7 @@ const (
 type Outcome struct {
 	OK       bool
 	Response string // sentence for the operator, e.g. "Success - TCP syn+ack received."
+	Unsent   bool   // the probe did not leave this appliance: a failure whichever way round the monitor counts
 }
 
 // Check sends one probe and judges the answer. It must end soon after ctx does; ctx ends at the response timeout.
@@ -49,7 +50,7 @@ type Report struct {
 
 // Options are what a prober needs. The zero value is the product's.
 type Options struct {
-	Checks   map[string]Check // by monitor type; PING, TCP and HTTP of this package when nil
+	Checks   map[string]Check // by monitor type; those of this package when nil
 	InFlight int              // probes under way at once; 4,096 when 0
 }
 
@@ -89,7 +90,7 @@ func New(report func([]Report), o Options) *Prober {
 	if p.checks == nil {
 		ping := &Pinger{}
 		p.closeRaw = ping.Close
-		p.checks = map[string]Check{"PING": ping.Check, "TCP": CheckTCP, "HTTP": CheckHTTP}
+		p.checks = checks(ping)
 	}
 	if p.limit <= 0 {
 		p.limit = inFlightMax

@@ -47,7 +47,7 @@ func (f *server) check(ctx context.Context, p *compile.Probe) Outcome {
 			return Outcome{Response: "Failure - cut off."}
 		}
 	}
-	return Outcome{up, "said so"}
+	return Outcome{OK: up, Response: "said so"}
 }
 
 func (f *server) set(change func(*server)) { f.mu.Lock(); defer f.mu.Unlock(); change(f) }
@@ -242,14 +242,14 @@ func TestSet(t *testing.T) {
 		}
 
 		// Another expectation: probed at once, verdict and counters kept.
-		b.Type, b.HTTPRequest = "HTTP", "GET /"
+		b.Type, b.Ask = "HTTP", &compile.Ask{HTTPRequest: "GET /"}
 		p.Set([]compile.Probe{a, b, c})
 		synctest.Wait()           // half-way between two reports, so that none holds it up
 		want(t, h, "app unknown") // another type is another monitor
 		after(startSpread)
 		want(t, h, "app up")
 		n := len(f.times("app"))
-		b.HTTPRequest, b.Interval = "GET /other", s
+		b.Ask, b.Interval = &compile.Ask{HTTPRequest: "GET /other"}, s
 		probesBefore := result(t, p, "app").Probes
 		p.Set([]compile.Probe{a, b, c})
 		after(startSpread)
@@ -333,6 +333,30 @@ func TestRemovedWhileUnderWay(t *testing.T) {
 		after(10 * s)
 		want(t, h, "web unknown")
 	})
+}
+
+// TestReverse: the verdict is the other way round, but for a probe that did not leave the appliance.
+func TestReverse(t *testing.T) {
+	run(t, 0, func(t *testing.T, p *Prober, f *server, h *heard) {
+		a := base()
+		a.Reverse, a.Retries = true, 1
+		p.Set([]compile.Probe{a})
+		after(startSpread)
+		want(t, h, "web down")
+		f.set(func(f *server) { f.up = false })
+		after(30 * s)
+		want(t, h, "web up")
+	})
+	p := &compile.Probe{Reverse: true}
+	for _, row := range []struct{ from, to Outcome }{
+		{success("It is there"), Outcome{Response: "Failure - the monitor is reversed and the probe succeeded: It is there."}},
+		{failuref("It is gone"), Outcome{OK: true, Response: "Success - the monitor is reversed and the probe failed: It is gone."}},
+		{unsent("no source"), unsent("no source")},
+	} {
+		if got := turn(p, row.from); got != row.to {
+			t.Errorf("%+v", got)
+		}
+	}
 }
 
 func TestTypeWithoutCheck(t *testing.T) {

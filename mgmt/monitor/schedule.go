@@ -52,7 +52,7 @@ func (p *Prober) probe(ctx context.Context, w *watch) {
 	start := time.Now()
 	o := Outcome{Response: "Failure - monitors of type " + w.probe.Type + " are not built yet."}
 	if check := p.checks[w.probe.Type]; check != nil {
-		o = check(ctx, &w.probe)
+		o = turn(&w.probe, check(ctx, &w.probe))
 	}
 	end := time.Now()
 

@@ -16,12 +16,15 @@ import (
 
 // CheckTCP is a monitor of type TCP: the server must complete the handshake.
 func CheckTCP(ctx context.Context, p *compile.Probe) Outcome {
-	c, err := dial(ctx, p)
+	s, err := open(ctx, p, "TCP")
 	if err != nil {
-		return Outcome{Response: failure(p, "TCP", err)}
+		return failure(p, "TCP", err)
 	}
-	c.Close()
-	return Outcome{true, "Success - TCP syn+ack received."}
+	s.Close()
+	if p.Secure {
+		return success("TLS handshake completed")
+	}
+	return success("TCP syn+ack received")
 }
 
 // dial connects to the probe's target from its source. Closing the connection sends RST: nothing of it stays on the
@@ -65,26 +68,43 @@ func lateBind(network, _ string, c syscall.RawConn) error {
 var errNoPort = errors.New("the service has no port, and the monitor no destPort")
 
 // failure says in a sentence why a probe failed. what is the protocol that was waited for.
-func failure(p *compile.Probe, what string, err error) string {
+func failure(p *compile.Probe, what string, err error) Outcome {
 	var timeout net.Error
+	var handshake tlsFailure
+	if errors.As(err, &handshake) {
+		what = "TLS"
+	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Sprintf("Failure - %s connection refused by the server.", what)
+		return failuref("%s connection refused by the server", what)
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fmt.Sprintf("Failure - %s connection reset by the server.", what)
+		return failuref("%s connection reset by the server", what)
 	case errors.Is(err, syscall.EHOSTUNREACH):
-		return fmt.Sprintf("Failure - server %s is unreachable: it does not answer ARP, or a router says so.", p.Target.Addr())
+		return failuref("server %s is unreachable: it does not answer ARP, or a router says so", p.Target.Addr())
 	case errors.Is(err, syscall.ENETUNREACH):
-		return fmt.Sprintf("Failure - no route to %s. Add a SNIP in its subnet, or a route.", p.Target.Addr())
+		return unsent("no route to %s. Add a SNIP in its subnet, or a route", p.Target.Addr())
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Sprintf("Failure - the probe could not be sent: source %s is not up on this appliance, or has no free port.", p.Source)
+		return unsent("the probe could not be sent: source %s is not up on this appliance, or has no free port", p.Source)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "Failure - the probe could not be sent: no file descriptor is left on this appliance."
+		return unsent("the probe could not be sent: no file descriptor is left on this appliance")
+	case errors.Is(err, errNoPort):
+		return unsent("%s: %v", what, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
 		errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Sprintf("Failure - %s connection timed out.", what)
+		return failuref("%s connection timed out", what)
 	}
-	return fmt.Sprintf("Failure - %s: %v.", what, cause(err))
+	return failuref("%s: %v", what, cause(err))
+}
+
+func failuref(format string, a ...any) Outcome {
+	return Outcome{Response: "Failure - " + fmt.Sprintf(format, a...) + "."}
+}
+
+// unsent is the end of a probe that did not leave the appliance, so that nothing is known of the server.
+func unsent(format string, a ...any) Outcome {
+	o := failuref(format, a...)
+	o.Unsent = true
+	return o
 }
 
 // cause is the innermost error: the operator need not read the layers that it came through.

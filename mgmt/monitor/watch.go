@@ -2,7 +2,7 @@ package monitor
 
 import (
 	"context"
-	"slices"
+	"reflect"
 	"time"
 
 	"sluice/mgmt/compile"
@@ -88,5 +88,6 @@ func same(a, b *compile.Probe) bool {
 	return a.Type == b.Type && a.Source == b.Source && a.Target == b.Target &&
 		a.Interval == b.Interval && a.RespTimeout == b.RespTimeout && a.DownTime == b.DownTime &&
 		a.Retries == b.Retries && a.SuccessRetries == b.SuccessRetries &&
-		a.HTTPRequest == b.HTTPRequest && slices.Equal(a.RespCodes, b.RespCodes)
+		a.Reverse == b.Reverse && a.Secure == b.Secure &&
+		(a.Ask == b.Ask || reflect.DeepEqual(a.Ask, b.Ask))
 }

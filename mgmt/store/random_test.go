@@ -47,6 +47,11 @@ func randomRow(r *rand.Rand, c *schema.Config, o *schema.Object) any {
 			panic(fmt.Sprintf("%s %s %q: %v", o.Name(), f.CLI, text, err))
 		}
 	}
+	for _, f := range o.Fields { // as add does
+		if f.DefaultBy != "" && f.Text(v) == "" {
+			f.Reset(o, v)
+		}
+	}
 	return row
 }
 
@@ -56,7 +61,7 @@ func wellFormed(f *schema.Field, v reflect.Value, text string) string {
 	for _, c := range []byte(text) {
 		n = (n ^ uint32(c)) * 16777619
 	}
-	for _, form := range []string{"n%d #:@=-.", "1/%d", "%d 300-302", "GET /%d"} {
+	for _, form := range []string{"n%d #:@=-.", "1/%d", "%d 300-302", "GET /%d", "n%d.example", "2001:db8::%d 10.0.0.1", "1.3.%d"} {
 		s := fmt.Sprintf(form, 100+n%800)
 		if f.Set(v, s) == nil {
 			return s

@@ -2,15 +2,19 @@ package schema
 
 import (
 	"net/netip"
+	"reflect"
 	"sync"
 )
 
 // LBMonitor is a health check. The key is the name; set, unset and rm take the type as second word as well.
 type LBMonitor struct {
 	Name            string     `cli:"monitorName" key:"1" max:"127" syntax:"name" help:"Name of the monitor"`
-	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP" later:"TCP-ECV,HTTP-ECV,UDP-ECV,DNS,FTP,LDNS-PING,LDNS-TCP,LDNS-DNS,RADIUS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,SMTP,SNMP,NNTP,MYSQL,MYSQL-ECV,MSSQL-ECV,ORACLE-ECV,LDAP,POP3,DNS-TCP,RTSP,ARP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
-	RespCode        string     `cli:"respCode" many:"yes" syntax:"codes" def:"200" max:"255" help:"HTTP: status codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
-	HTTPRequest     string     `cli:"httpRequest" def:"HEAD /" max:"255" syntax:"request" help:"HTTP: method and path of the request, quoted"`
+	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP,TCP-ECV,HTTP-ECV,UDP-ECV" later:"DNS,FTP,LDNS-PING,LDNS-TCP,LDNS-DNS,RADIUS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,SMTP,SNMP,NNTP,MYSQL,MYSQL-ECV,MSSQL-ECV,ORACLE-ECV,LDAP,POP3,DNS-TCP,RTSP,ARP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
+	RespCode        string     `cli:"respCode" many:"yes" syntax:"codes" for:"type HTTP" defby:"type HTTP=200" max:"255" help:"Response codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
+	HTTPRequest     string     `cli:"httpRequest" for:"type HTTP" def:"HEAD /" max:"255" syntax:"request" help:"Method and path of the request, quoted"`
+	CustomHeaders   string     `cli:"customHeaders" for:"type HTTP HTTP-ECV" max:"1023" syntax:"payload" help:"Header fields to add to the request, e.g. \"Host: www.example.com\\r\\n\""`
+	Send            string     `cli:"send" for:"type TCP-ECV HTTP-ECV UDP-ECV" max:"1023" syntax:"payload" help:"What is sent, e.g. \"GET /index.html\"; \\r \\n \\t and \\xHH are bytes"`
+	Recv            string     `cli:"recv" for:"type TCP-ECV HTTP-ECV UDP-ECV" max:"511" syntax:"payload" help:"What the first 24 KB of the answer (HTTP-ECV: of its body) must contain; without it any answer will do"`
 	Interval        uint32     `cli:"interval" def:"5" min:"1" max:"20940" unit:"interval-unit" help:"Time between two probes"`
 	IntervalUnit    string     `cli:"intervalUnit" after:"interval" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of interval"`
 	RespTimeout     uint32     `cli:"resptimeout" def:"2" min:"1" max:"20939" unit:"resp-timeout-unit" help:"Time after which a probe without an answer has failed; not more than interval"`
@@ -19,6 +23,8 @@ type LBMonitor struct {
 	SuccessRetries  uint32     `cli:"successRetries" def:"1" min:"1" max:"32" help:"Good probes in a row after which the service is UP again"`
 	DownTime        uint32     `cli:"downTime" def:"30" min:"1" max:"20939" unit:"down-time-unit" help:"Time between two probes while the service is DOWN"`
 	DownTimeUnit    string     `cli:"downTimeUnit" after:"downTime" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of downTime"`
+	Reverse         string     `cli:"reverse" enum:"YES,NO" def:"NO" help:"The service is DOWN when the probe succeeds and UP when it fails"`
+	Secure          string     `cli:"secure" for:"type TCP HTTP TCP-ECV HTTP-ECV" enum:"YES,NO" def:"NO" help:"Probe over TLS; certificates are not verified"`
 	DestIP          netip.Addr `cli:"destIP" help:"Address to probe in place of the server's"`
 	DestPort        uint16     `cli:"destPort" any:"0" help:"Port to probe in place of the service's"`
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A disabled monitor does not probe and does not count"`
@@ -26,10 +32,10 @@ type LBMonitor struct {
 
 func init() {
 	register[LBMonitor]("lb monitor", "lb-monitor", "add set unset rm show", "Health check of services", true)
-	unbuilt[LBMonitor]("action=DOWN rtspRequest customHeaders maxForwards=1 sipMethod sipURI sipregURI send recv query queryType scriptName " +
+	unbuilt[LBMonitor]("action=DOWN rtspRequest maxForwards=1 sipMethod sipURI sipregURI query queryType scriptName " +
 		"scriptArgs dispatcherIP dispatcherPort userName password secondaryPassword logonpointName lasVersion radKey radNASid " +
-		"LRTM=DISABLED deviation=0 resptimeoutThresh=0 failureRetries=0 alertRetries=0 reverse=NO transparent=NO ipTunnel=NO tos=NO tosId " +
-		"secure=NO validateCred=NO domain IPAddress group fileName baseDN bindDN filter attribute database oracleSid sqlQuery evalRule " +
+		"LRTM=DISABLED deviation=0 resptimeoutThresh=0 failureRetries=0 alertRetries=0 transparent=NO ipTunnel=NO tos=NO tosId " +
+		"validateCred=NO domain IPAddress group fileName baseDN bindDN filter attribute database oracleSid sqlQuery evalRule " +
 		"snmpOID snmpCommunity snmpThreshold snmpVersion metricTable application sitePath storename netProfile originHost originRealm " +
 		"hostIPAddress vendorId productName kcdAccount storedb=DISABLED trofscode trofsstring sslProfile")
 }
@@ -37,9 +43,11 @@ func init() {
 // BuiltinMonitors are the monitors that are always there. They are not rows, are never written and cannot be changed.
 var BuiltinMonitors = sync.OnceValue(func() []*LBMonitor {
 	var all []*LBMonitor
-	for _, b := range [][2]string{{"ping-default", "PING"}, {"tcp-default", "TCP"}, {"ping", "PING"}, {"tcp", "TCP"}, {"http", "HTTP"}} {
+	for _, b := range [][2]string{{"ping-default", "PING"}, {"tcp-default", "TCP"}, {"ping", "PING"}, {"tcp", "TCP"}, {"http", "HTTP"},
+		{"tcp-ecv", "TCP-ECV"}, {"http-ecv", "HTTP-ECV"}, {"udp-ecv", "UDP-ECV"}} {
 		m := Of[LBMonitor]().Fresh().(*LBMonitor)
 		m.Name, m.Type = b[0], b[1]
+		Of[LBMonitor]().Field("respCode").Reset(Of[LBMonitor](), reflect.ValueOf(m).Elem())
 		all = append(all, m)
 	}
 	return all
@@ -62,3 +70,6 @@ func DefaultMonitor(serviceType string) string {
 	}
 	return "ping-default"
 }
+
+// Portless tells whether monitors of the type probe an address and no port of it.
+func Portless(monitorType string) bool { return monitorType == "PING" }

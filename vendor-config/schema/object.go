@@ -36,6 +36,8 @@ import (
 //	syntax:"name"     form of a string: see syntaxes
 //	after:"interval"  optional second value behind that keyword (e.g. `-interval 5 SEC`)
 //	flag:"yes"        keyword without a value
+//	for:"type TCP UDP"  means something only where that other field has one of the values
+//	secret:"yes"      shown as ******** and never written to a log
 //	help:"..."        one sentence
 type Object struct {
 	Words  []string // as typed: "lb vserver"
@@ -71,7 +73,9 @@ type Field struct {
 	Key, Pos           int
 	Fixed, Required    bool
 	Flag, Keyword      bool
-	Many               bool
+	Many, Secret       bool
+	ForField           string   // the field that decides whether this one means something
+	ForValues          []string // its values with which it does
 	Type               reflect.Type
 }
 

@@ -215,8 +215,8 @@ func TestSet(t *testing.T) {
 		{vserver, "comment", strings.Repeat("x", 256), "", "String length exceeds maximum [comment, 255]"},
 		{ip, "type", "mip", "SNIP", ""},
 		{monitor, "respCode", "200 300-302", "200 300-302", ""},
-		{monitor, "respCode", "302-300", "", "Invalid value [respCode, 302-300]: status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"},
-		{monitor, "respCode", "+20", "", "Invalid value [respCode, +20]: status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"},
+		{monitor, "respCode", "302-300", "", "Invalid value [respCode, 302-300]: response codes are numbers or ranges from 1 to 999, e.g. 200 300-302"},
+		{monitor, "respCode", "+20", "", "Invalid value [respCode, +20]: response codes are numbers or ranges from 1 to 999, e.g. 200 300-302"},
 		{monitor, "httpRequest", "GET /a b", "", `Invalid value [httpRequest, GET /a b]: a request is a method and a path, e.g. "HEAD /"`},
 		{monitor, "httpRequest", "get /", "", "Invalid value [httpRequest, get /]: the method is in capital letters, e.g. GET"},
 	} {

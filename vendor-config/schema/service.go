@@ -19,6 +19,8 @@ type Service struct {
 type ServiceMonitor struct {
 	Service string `cli:"name" key:"1" ref:"service" help:"Name of the service"`
 	Monitor string `cli:"monitorName" key:"2" keyword:"yes" ref:"lb monitor" help:"Name of the monitor"`
+	State   string `cli:"monState" only:"bind" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A monitor whose binding is disabled does not probe this service and does not count"`
+	Weight  uint32 `cli:"weight" only:"bind" min:"1" max:"100" def:"1" help:"What the monitor counts for when the service has a monThreshold"`
 }
 
 func init() {
@@ -28,5 +30,5 @@ func init() {
 		"downStateFlush=DISABLED tcpProfileName httpProfileName hashId appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +
 		"dnsProfileName monConnectionClose=NONE IPAddress")
 	register[ServiceMonitor]("service", "service-monitor", "bind unbind", "Monitor bound to a service", true)
-	unbuilt[ServiceMonitor]("monState=ENABLED weight=1 passive policyName")
+	unbuilt[ServiceMonitor]("passive policyName")
 }

@@ -13,7 +13,12 @@ var syntaxes = map[string]func(string) string{
 	"request": requestFault,
 	"ifnum":   ifnumFault,
 
-	"protocol": protocolFault,
+	"protocol":  protocolFault,
+	"payload":   payloadFault,
+	"addresses": addressesFault,
+	"domain":    domainFault,
+	"file":      fileFault,
+	"oid":       oidFault,
 }
 
 // nameFault: names begin with an ASCII letter, digit or underscore; then letters, digits and _ # . space : @ = -
@@ -31,7 +36,8 @@ func nameFault(s string) string {
 	return ""
 }
 
-// codesFault: HTTP status codes 100-999 and ranges of them, separated by one space.
+// codesFault: response codes 1-999 and ranges of them, separated by one space. Those of HTTP begin at 100, and those of
+// RADIUS end at 255: the monitor knows which it has.
 func codesFault(s string) string {
 	for _, part := range strings.Split(s, " ") {
 		low, high, isRange := strings.Cut(part, "-")
@@ -40,8 +46,8 @@ func codesFault(s string) string {
 		if isRange {
 			b, errB = strconv.ParseUint(high, 10, 16)
 		}
-		if errA != nil || errB != nil || len(low) != 3 || a < 100 || b > 999 || a > b {
-			return "status codes are numbers or ranges from 100 to 999, e.g. 200 300-302"
+		if errA != nil || errB != nil || a < 1 || b > 999 || a > b {
+			return "response codes are numbers or ranges from 1 to 999, e.g. 200 300-302"
 		}
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 )
 
 // tagNames are the tags that a field may bear; object.go explains them.
-var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also after many flag syntax help")
+var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also after many flag syntax for secret help")
 
 // register adds an object; it panics on a wrong tag, so that a fault of the programmer shows at the first start.
 func register[T any](words, yang, verbs, help string, rows bool) {
@@ -85,7 +85,7 @@ func field(i int, sf reflect.StructField) (*Field, string) {
 	f := &Field{Index: i, CLI: tags["cli"], YANG: kebab(sf.Name), Help: tags["help"], Enum: list("enum"), Later: list("later"),
 		Only: list("only"), Also: list("also"), Any: tags["any"], Unit: tags["unit"], Ref: tags["ref"], After: tags["after"],
 		Syntax: tags["syntax"], Always: tags["always"] != "", Fixed: tags["fixed"] != "", Required: tags["required"] != "",
-		Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "", Type: sf.Type, Alias: map[string]string{}}
+		Secret: tags["secret"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "", Type: sf.Type, Alias: map[string]string{}}
 	f.Default, f.HasDefault = tags["def"]
 	f.Min, f.HasMin = num("min")
 	f.Max, f.HasMax = num("max")
@@ -98,6 +98,9 @@ func field(i int, sf reflect.StructField) (*Field, string) {
 			err = "tag alias wants FROM=TO"
 		}
 		f.Alias[from] = to
+	}
+	if other := strings.Fields(tags["for"]); len(other) > 1 {
+		f.ForField, f.ForValues = other[0], other[1:]
 	}
 	if by := strings.Fields(tags["defby"]); len(by) > 0 {
 		f.DefaultBy, f.defaults = by[0], map[string]string{}
@@ -151,6 +154,8 @@ func (f *Field) fault() string {
 		return "keyword is for keys only"
 	case f.Flag && f.Type.Kind() != reflect.String:
 		return "a flag is of type string"
+	case f.Secret && f.Type.Kind() != reflect.String:
+		return "a secret is of type string"
 	case f.Syntax != "" && syntaxes[f.Syntax] == nil:
 		return "unknown syntax " + f.Syntax
 	}
@@ -193,7 +198,7 @@ func (o *Object) fault() string {
 		if f.Pos > 0 && o.Rows && f.Pos <= keys {
 			return "positional " + f.CLI + " stands among the keys"
 		}
-		for _, other := range []string{f.After, f.DefaultBy} {
+		for _, other := range []string{f.After, f.DefaultBy, f.ForField} {
 			if other != "" && o.Field(other) == nil {
 				return "field " + f.CLI + " speaks of " + other + ", which does not exist"
 			}

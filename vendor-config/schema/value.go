@@ -63,6 +63,12 @@ func (f *Field) Set(v reflect.Value, s string) error {
 }
 
 func (f *Field) setText(fv reflect.Value, s string) error {
+	if f.Syntax == "payload" {
+		s = escapeControls(s)
+	}
+	if f.Secret && s == Hidden {
+		return Refuse(BadValue, f.CLI, s).Because("that is how show hides a secret; give the secret itself")
+	}
 	if f.HasMax && uint64(len(s)) > f.Max {
 		return Refuse(TooLong, f.CLI, strconv.FormatUint(f.Max, 10))
 	}

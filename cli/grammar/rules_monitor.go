@@ -1,0 +1,95 @@
+package grammar
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
+	if err := forTheType(m); err != nil {
+		return err
+	}
+	if err := checkCodes(m); err != nil {
+		return err
+	}
+	switch {
+	case builtin(m.Name):
+		return schema.Refuse(schema.RowExists, "monitorName", m.Name).Because("the monitor is built in")
+	case millis(m.RespTimeout, m.RespTimeoutUnit) > millis(m.Interval, m.IntervalUnit):
+		// The reference product wants less. Equal does no harm, since a probe ends before the next begins, and it is the
+		// shortest check that can be written in whole seconds.
+		return schema.Refuse(schema.BadArgument, "resptimeout", strconv.Itoa(int(m.RespTimeout))+" "+m.RespTimeoutUnit).
+			Because("it must not be more than the interval of " + strconv.Itoa(int(m.Interval)) + " " + m.IntervalUnit)
+	case m.DestIP.IsValid() && !unicast(m.DestIP):
+		return schema.Refuse(schema.BadAddress, "destIP", m.DestIP.String()).Because("it is not an address of a host")
+	}
+	return nil
+}
+
+// checkCodes: which response codes there are depends on the protocol.
+func checkCodes(m *schema.LBMonitor) error {
+	for _, word := range strings.Fields(m.RespCode) {
+		low, _, _ := strings.Cut(word, "-")
+		if n, err := strconv.Atoi(low); err != nil || m.Type == "HTTP" && n < 100 {
+			return schema.Refuse(schema.BadValue, "respCode", word).Because("status codes of HTTP are numbers or ranges from 100 to 999, e.g. 200 300-302")
+		}
+	}
+	return nil
+}
+
+// millis is a time of a monitor in milliseconds.
+func millis(n uint32, unit string) uint64 {
+	switch unit {
+	case "MSEC":
+		return uint64(n)
+	case "MIN":
+		return uint64(n) * 60000
+	}
+	return uint64(n) * 1000
+}
+
+func monitorInUse(c *schema.Config, m *schema.LBMonitor) error {
+	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
+		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
+			return schema.Refuse(schema.RowInUse, m.Name).Because("it is bound to service " + b.Service)
+		}
+	}
+	return nil
+}
+
+// monitorChanged: the services that it is bound to can still be probed.
+func monitorChanged(c *schema.Config, m *schema.LBMonitor) error {
+	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
+		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
+			if err := checkServiceMonitor(c, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkServiceMonitor: a monitor needs a port to probe.
+func checkServiceMonitor(c *schema.Config, b *schema.ServiceMonitor) error {
+	s, m := schema.Get[schema.Service](c, b.Service), schema.MonitorNamed(c, b.Monitor)
+	if s.Port == 0 && m.DestPort == 0 && !schema.Portless(m.Type) {
+		return schema.Refuse(schema.NoPrereq, "destPort").Because("service " + s.Name + " has no port of its own, so the monitor must name one")
+	}
+	return nil
+}
+
+// forTheType: an argument of another type of monitor would have no effect.
+func forTheType(m *schema.LBMonitor) error {
+	o := schema.Of[schema.LBMonitor]()
+	v := reflect.ValueOf(m).Elem()
+	for _, f := range o.Fields {
+		if f.ForField == "type" && !slices.Contains(f.ForValues, m.Type) && f.Text(v) != f.DefaultIn(o, v) && f.Text(v) != "0" {
+			return schema.Refuse(schema.NoPrereq, f.CLI).Because("it is for monitors of type " + strings.Join(f.ForValues, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package monitor
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice/mgmt/compile"
+)
+
+// allChecks are all types, as the product has them.
+var allChecks = checks(&Pinger{})
+
+// probeOnce sends one probe with a response timeout of 400 ms.
+func probeOnce(t *testing.T, p *compile.Probe) (Outcome, time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	return allChecks[p.Type](ctx, p), time.Since(begun)
+}
+
+// streams are the types that talk over TCP, each with what it asks.
+var streams = map[string]*compile.Ask{
+	"HTTP": {}, "TCP-ECV": {Send: []byte("x"), Recv: []byte("\x01never")}, "HTTP-ECV": {Recv: []byte("\x01never")},
+}
+
+// TestLiars: servers that say too much, too slowly, or nothing that makes sense, to every type of monitor that speaks over
+// TCP. Each is down, in time, and with a bounded number of bytes read.
+func TestLiars(t *testing.T) {
+	noLeaks(t)
+	var said atomic.Int64
+	forever := func(text string, pause time.Duration) func(net.Conn) {
+		return func(c net.Conn) {
+			for {
+				n, err := c.Write([]byte(text))
+				if said.Add(int64(n)); err != nil {
+					return
+				}
+				time.Sleep(pause)
+			}
+		}
+	}
+	liars := map[string]func(net.Conn){
+		"endless banner":       forever(strings.Repeat("220-welcome\r\n", 1000), 0),
+		"endless line":         forever(strings.Repeat("+OK 220 x", 1000), 0),
+		"zeros":                forever(string(make([]byte, 8192)), 0),
+		"ones":                 forever(strings.Repeat("\xff", 8192), 0),
+		"huge BER length":      forever("\x30\x84\x7f\xff\xff\xff", time.Millisecond),
+		"huge packet of MySQL": forever("\xff\xff\xff\x00\x0a", time.Millisecond),
+		"a byte at a time":     forever("2", 20*time.Millisecond),
+		"lines without end":    forever("220-\r\n", 5*time.Millisecond),
+		"silent":               func(c net.Conn) { drain(c) },
+		"hangs up":             func(c net.Conn) {},
+		"resets":               func(c net.Conn) { c.(*net.TCPConn).SetLinger(0) },
+	}
+	for name, serve := range liars {
+		target := listen(t, serve)
+		for kind, ask := range streams {
+			for _, secure := range []bool{false, true} {
+				said.Store(0)
+				p := compile.Probe{Type: kind, Target: target, Source: netip.MustParseAddr("127.0.0.5"), Ask: ask, Secure: secure}
+				o, took := probeOnce(t, &p)
+				if o.OK || !strings.HasPrefix(o.Response, "Failure - ") || !strings.HasSuffix(o.Response, ".") || len(o.Response) > 300 {
+					t.Errorf("%s, %s: %v %q", kind, name, o.OK, o.Response)
+				}
+				if took > 5*time.Second {
+					t.Errorf("%s, %s: took %v", kind, name, took)
+				}
+				if n := said.Load(); n > 16<<20 { // what the kernel's buffers take, not what we read
+					t.Errorf("%s, %s: the server could say %d bytes", kind, name, n)
+				}
+			}
+		}
+	}
+}
