@@ -117,8 +117,6 @@ type refused string
 
 func (r refused) Error() string { return string(r) }
 
-func refusedf(format string, a ...any) refused { return refused(fmt.Sprintf(format, a...)) }
-
 // success is the end of a probe that found what it looked for.
 func success(format string, a ...any) Outcome {
 	return Outcome{OK: true, Response: "Success - " + fmt.Sprintf(format, a...) + "."}
