@@ -143,6 +143,10 @@ type Service struct {
 type Health struct {
 	Version uint64
 	Up      []uint32 // Service.IDs, ascending
+
+	// Flush and FlushVservers are whose flows end now, TCP connections by resets at both ends: IDs of services that are not up
+	// and of vservers, ascending. Flows that such a vserver gets while it is listed end as well.
+	Flush, FlushVservers []uint32
 }
 
 // FIB is the forwarding table. Several routes of one prefix share its flows.

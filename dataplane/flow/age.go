@@ -9,6 +9,8 @@ const (
 	ClosedLimit = 60 * Second
 	// ResetLimit ends a TCP flow that was reset. It is not 0: a forged RST does not cut a flow whose packets go on coming.
 	ResetLimit = 5 * Second
+	// EndingLimit is how long the ends of a flow that is being ended have to answer, each time: see Table.End.
+	EndingLimit = 1 * Second
 )
 
 // busy is the silence below which a sweep passes an entry without asking for its limit; limits are whole seconds.
@@ -22,6 +24,8 @@ type Keeper interface {
 	// IdleLimit is the ticks of silence, in both directions, after which an established TCP flow, or any flow of another
 	// protocol, of e's vserver and service ends. 0 ends it however busy it is (see Recheck).
 	IdleLimit(e *Entry) uint32
+	// Ends says that e's flow, whose time is over, may leave the table. The keeper may have it stay once more: see Table.End.
+	Ends(e *Entry) bool
 	// Gone reports that a flow has left the table, once a flow. fwd and rev are copies that hold during the call; one of them may be
 	// nil. The keeper gives the port of a KindPool flow back and corrects its counts. It must not change the table.
 	Gone(fwd, rev *Entry)
@@ -30,15 +34,35 @@ type Keeper interface {
 // Recheck makes the sweep look at every entry once more, busy or not: the caller's answers to IdleLimit have changed.
 func (t *Table) Recheck() { t.recheck = t.Slots() }
 
+// Rechecking is how many slots the sweep has still to look at since Recheck.
+func (t *Table) Rechecking() uint64 { return t.recheck }
+
+// End begins another round of ending e's connection: the flow stays for EndingLimit, so that what its ends say meanwhile can
+// be answered, and no packet of it passes without being looked at. The entries' Packets count the rounds.
+func (t *Table) End(e *Entry, now uint32) {
+	round := uint32(1)
+	if e.State&Ending != 0 {
+		round = e.Packets + 1
+	}
+	for _, d := range [2]*Entry{e, t.Peer(e)} {
+		if d != nil {
+			d.State, d.Gen, d.Last, d.Packets = d.State|Ending, 0, now, round
+		}
+	}
+}
+
 // Sweep looks at the next slots slots for flows that were silent too long at tick now, removes them and returns how many it removed. A
 // deletion can move an entry from before the cursor to behind it; such an entry is looked at in the next round.
 func (t *Table) Sweep(now uint32, slots int, k Keeper) (ended int) {
 	span := t.Mask * EntrySize
 	for ; slots > 0; slots-- {
 		e := At(t.Base + t.cursor)
-		if e.B != 0 && (Idle(now, e.Last) >= busy || t.recheck != 0) && t.expired(e, now, k) {
+		if e.B != 0 && (Idle(now, e.Last) >= busy || t.recheck != 0) && t.expired(e, now, k) && k.Ends(e) {
 			t.Remove(e, k)
 			ended++
+			if t.recheck != 0 {
+				t.Recheck() // an entry may have moved to before the cursor
+			}
 			continue // the slot may hold another entry now
 		}
 		t.cursor = (t.cursor + EntrySize) & span
@@ -52,6 +76,8 @@ func (t *Table) Sweep(now uint32, slots int, k Keeper) (ended int) {
 // Limit is the ticks of silence after which a flow in this state ends, if idle is its limit while it is established.
 func (s State) Limit(idle uint32) uint32 {
 	switch {
+	case s&Ending != 0:
+		return EndingLimit
 	case s&Reset != 0:
 		return min(idle, ResetLimit)
 	case s.Closed():

@@ -53,6 +53,7 @@ type quiet struct {
 }
 
 func (k *quiet) IdleLimit(*Entry) uint32 { return 10 }
+func (k *quiet) Ends(*Entry) bool        { return true }
 
 func (k *quiet) Gone(fwd, _ *Entry) {
 	k.gone++

@@ -66,6 +66,8 @@ const (
 	PeerFIN
 	// Reset: either direction has sent an RST.
 	Reset
+	// Ending: the keeper ends the connection and tells its ends: see Table.End.
+	Ending
 )
 
 // Key is the entry's key.

@@ -26,6 +26,7 @@ type keeper struct {
 }
 
 func (k *keeper) IdleLimit(*Entry) uint32 { return k.limit }
+func (k *keeper) Ends(*Entry) bool        { return true }
 
 func (k *keeper) Gone(fwd, rev *Entry) {
 	if fwd == nil {

@@ -3,11 +3,13 @@ package flow
 import "sluice/dataplane/packet"
 
 // Closed reports whether the connection is over, so that a SYN of the same tuple opens a new one.
-func (s State) Closed() bool { return s&Reset != 0 || s&(SawFIN|PeerFIN) == SawFIN|PeerFIN }
+func (s State) Closed() bool { return s&(Reset|Ending) != 0 || s&(SawFIN|PeerFIN) == SawFIN|PeerFIN }
 
 // String is the state in an operator's words.
 func (s State) String() string {
 	switch {
+	case s&Ending != 0:
+		return "ending"
 	case s&Reset != 0:
 		return "reset"
 	case s.Closed():

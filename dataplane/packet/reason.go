@@ -14,6 +14,7 @@ const (
 	ReplyARP
 	ReplyICMPEcho
 	ReplyFragNeeded
+	ReplyReset
 
 	PuntARP
 	PuntIPv6
@@ -54,6 +55,7 @@ const (
 	DropHoldFull
 	DropPuntLimit
 	DropFrameTooLong
+	DropFlowEnding
 	DropHandoverFull
 	DropTxFull
 
@@ -73,6 +75,7 @@ var reasonTexts = [Reasons]reasonText{
 	ReplyARP:          {"reply-arp", "ARP requests for virtual addresses, answered."},
 	ReplyICMPEcho:     {"reply-icmp-echo", "Pings to virtual addresses, answered."},
 	ReplyFragNeeded:   {"reply-frag-needed", "Packets longer than the outgoing port's MTU, answered with the size that fits (ICMP fragmentation needed)."},
+	ReplyReset:        {"reply-reset", "TCP packets of connections that are being ended, answered with a reset."},
 
 	PuntARP:      {"punt-arp", "ARP packets given to the kernel."},
 	PuntIPv6:     {"punt-ipv6", "IPv6 packets given to the kernel."},
@@ -113,6 +116,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropHoldFull:           {"drop-hold-full", "Packets for which no place was left while the MAC address of their next hop was being asked for."},
 	DropPuntLimit:          {"drop-punt-limit", "Packets for the kernel beyond the rate that protects it."},
 	DropFrameTooLong:       {"drop-frame-too-long", "Packets longer than the outgoing port's MTU whose sender could not be told: they allow fragmentation, which is not done here, or were too many."},
+	DropFlowEnding:         {"drop-flow-ending", "Resets, and packets in pieces, of connections that are being ended."},
 	DropHandoverFull:       {"drop-handover-full", "Packets for which the worker that owns their flow had no room left: it is overloaded, look at the workers' load."},
 	DropTxFull:             {"drop-tx-full", "Packets that the outgoing port did not take."},
 }

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/yerden/go-dpdk/ethdev"
+	"github.com/yerden/go-dpdk/mempool"
 	"golang.org/x/sys/unix"
 )
 
@@ -59,6 +60,9 @@ func newQueue(lanes []lane) (*dpdkQueue, error) {
 	}
 	return &dpdkQueue{addr: C.uintptr_t(uintptr(unsafe.Pointer(c))), c: c, lanes: len(lanes), wakefd: fd}, nil
 }
+
+// stock names the pool that empty packets come from.
+func (q *dpdkQueue) stock(pool *mempool.Mempool) { C.queue_stock(q.c, unsafe.Pointer(pool)) }
 
 // Turn implements Queue.
 func (q *dpdkQueue) Turn(x *Exchange) { C.queue_turn(q.addr, C.uintptr_t(uintptr(unsafe.Pointer(x)))) }

@@ -12,6 +12,8 @@ const (
 	MaxLanes = 32  // lanes of one queue, at most
 	TxRoom   = 128 // packets that one lane can take in one Turn
 	FreeRoom = 128 // packets that can be freed in one Turn
+
+	SpareRoom = 64 // empty packets that a worker can have at hand, for what it says of its own accord
 )
 
 // Exchange is what a worker and its queue hand to each other once a burst. It lives off the Go heap, so that its mbuf
@@ -25,7 +27,10 @@ type Exchange struct {
 	From  uint32 // lane that the received burst came from, valid if RxN > 0
 	RxN   uint32 // packets received
 	FreeN uint32 // packets to free; the queue sets it to 0
-	_     [11]uint32
+
+	SpareWant uint32 // empty packets that the worker wants to have, at most SpareRoom
+	SpareN    uint32 // empty packets that it has; a Turn takes what is wanted from the pool, all of it or nothing
+	_         [9]uint32
 
 	TxN    [MaxLanes]uint32 // packets to send, per lane; the queue sets them to 0
 	TxFull [MaxLanes]uint64 // packets that a lane did not take, since start; they have been freed
@@ -33,6 +38,8 @@ type Exchange struct {
 	Rx   [Burst]uintptr            // mbufs received
 	Free [FreeRoom]uintptr         // mbufs to free
 	Tx   [MaxLanes][TxRoom]uintptr // mbufs to send
+
+	Spare [SpareRoom]uintptr // empty mbufs: they begin at the usual headroom and have no length yet
 }
 
 // Offsets of the mbuf fields that workers read and write, in bytes. They are those of DPDK's struct rte_mbuf (asserted

@@ -161,6 +161,11 @@ func (q *Memory) turn(x *Exchange, worker int) {
 		q.put(x.Free[i])
 	}
 	x.FreeN, x.RxN = 0, 0
+	if x.SpareWant > x.SpareN && x.SpareWant <= SpareRoom && int(x.SpareWant-x.SpareN) <= len(q.free) {
+		for ; x.SpareN < x.SpareWant; x.SpareN++ {
+			x.Spare[x.SpareN] = q.take()
+		}
+	}
 	for range q.lanes {
 		l := x.Next % x.Lanes
 		x.Next = (l + 1) % x.Lanes

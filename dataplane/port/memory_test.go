@@ -41,7 +41,7 @@ func TestExchangeLayout(t *testing.T) {
 		got, want uintptr
 	}{
 		{"TxN", unsafe.Offsetof(x.TxN), 64}, {"TxFull", unsafe.Offsetof(x.TxFull), 192}, {"Rx", unsafe.Offsetof(x.Rx), 448},
-		{"Free", unsafe.Offsetof(x.Free), 704}, {"Tx", unsafe.Offsetof(x.Tx), 1728}, {"end", unsafe.Sizeof(x), 34496},
+		{"Free", unsafe.Offsetof(x.Free), 704}, {"Tx", unsafe.Offsetof(x.Tx), 1728}, {"Spare", unsafe.Offsetof(x.Spare), 34496}, {"end", unsafe.Sizeof(x), 35008},
 	} {
 		if f.got != f.want {
 			t.Errorf("Exchange.%s lies at %d, C expects %d", f.name, f.got, f.want)

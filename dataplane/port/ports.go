@@ -110,6 +110,7 @@ func Open(devices []Device, s *EALSettings) (*Ports, error) {
 			p.Close()
 			return nil, err
 		}
+		q.stock(p.pool)
 		p.queues = append(p.queues, q)
 	}
 	return p, nil

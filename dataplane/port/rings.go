@@ -93,6 +93,7 @@ func NewRingQueues(name string, lanes, queues, size, pool int) (*Rings, error) {
 			r.Close()
 			return nil, err
 		}
+		q.stock(r.pool)
 		r.queues = append(r.queues, q)
 	}
 	r.dpdkQueue = r.queues[0]

@@ -13,12 +13,13 @@
 
 // The layout of Go's Exchange.
 struct exchange {
-	uint32_t lanes, next, from, rx_n, free_n, pad[11];
+	uint32_t lanes, next, from, rx_n, free_n, spare_want, spare_n, pad[9];
 	uint32_t tx_n[MAX_LANES];
 	uint64_t tx_full[MAX_LANES];
 	struct rte_mbuf *rx[BURST];
 	struct rte_mbuf *free[FREE_ROOM];
 	struct rte_mbuf *tx[MAX_LANES][TX_ROOM];
+	struct rte_mbuf *spare[SPARE_ROOM];
 };
 
 _Static_assert(offsetof(struct exchange, tx_n) == 64, "Exchange.TxN");
@@ -26,7 +27,8 @@ _Static_assert(offsetof(struct exchange, tx_full) == 192, "Exchange.TxFull");
 _Static_assert(offsetof(struct exchange, rx) == 448, "Exchange.Rx");
 _Static_assert(offsetof(struct exchange, free) == 704, "Exchange.Free");
 _Static_assert(offsetof(struct exchange, tx) == 1728, "Exchange.Tx");
-_Static_assert(sizeof(struct exchange) == 34496, "Exchange");
+_Static_assert(offsetof(struct exchange, spare) == 34496, "Exchange.Spare");
+_Static_assert(sizeof(struct exchange) == 35008, "Exchange");
 
 // The mbuf fields that Go reads and writes: see exchange.go.
 _Static_assert(offsetof(struct rte_mbuf, buf_addr) == 0, "OffBufAddr");
@@ -45,6 +47,7 @@ enum { MUTE_MS = 1000 };
 enum { BLIND_MS = 1 };
 
 struct queue {
+	struct rte_mempool *pool; // of empty packets, or NULL
 	uint32_t lanes;
 	uint16_t port[MAX_LANES], index[MAX_LANES]; // index of the port's receive and transmit queue
 	uint8_t deaf[MAX_LANES]; // the lane has nothing to receive from
@@ -68,6 +71,8 @@ struct queue *queue_new(int wakefd)
 }
 
 void queue_free(struct queue *q) { free(q); }
+
+void queue_stock(struct queue *q, void *pool) { q->pool = pool; }
 
 void queue_add_lane(struct queue *q, uint16_t port, uint16_t index, int fd, int blind, int deaf)
 {
@@ -110,6 +115,9 @@ void queue_turn(uintptr_t queue, uintptr_t exchange)
 		rte_pktmbuf_free_bulk(x->free, x->free_n);
 		x->free_n = 0;
 	}
+	if (x->spare_want > x->spare_n && x->spare_want <= SPARE_ROOM && q->pool != NULL &&
+	    rte_pktmbuf_alloc_bulk(q->pool, x->spare + x->spare_n, x->spare_want - x->spare_n) == 0)
+		x->spare_n = x->spare_want;
 	x->rx_n = 0;
 	for (uint32_t i = 0; i < lanes; i++) {
 		uint16_t n = q->deaf[lane] ? 0 : rte_eth_rx_burst(q->port[lane], q->index[lane], x->rx, BURST);

@@ -5,12 +5,15 @@
 
 #include <stdint.h>
 
-enum { BURST = 32, MAX_LANES = 32, TX_ROOM = 128, FREE_ROOM = 128 };
+enum { BURST = 32, MAX_LANES = 32, TX_ROOM = 128, FREE_ROOM = 128, SPARE_ROOM = 64 };
 
 struct queue;
 
 struct queue *queue_new(int wakefd);
 void queue_free(struct queue *q);
+
+// Names the pool that empty packets come from; without one there are none.
+void queue_stock(struct queue *q, void *pool);
 
 // Adds a lane; index is of its port's receive and transmit queue. fd becomes readable when the port has packets; -1 if the port has no such descriptor. A lane that is deaf
 // only sends: the port has no receive queue of that number.

@@ -38,6 +38,7 @@ type pools struct {
 	pool   uintptr // array of Pool by Vserver.pool
 	up     uintptr // one byte per service ID
 	top    uint32
+	flush  flush
 	tables map[uint64]*maglev // by digest; each is owned once
 	sizes  map[uint32]uint32  // of the tables, by vserver ID
 }
@@ -54,7 +55,7 @@ func checkHealth(h *api.Health, c *config) error {
 			return fmt.Errorf("service %d is up, but the configuration has no such service", id)
 		}
 	}
-	return nil
+	return checkFlush(h)
 }
 
 // newPools works out who is up and counts the memory that it takes, without what the pools before have and these need as well:
@@ -72,7 +73,8 @@ func newPools(c *config, h *api.Health, prev *pools) *pools {
 	p := &pools{top: c.top, tables: map[uint64]*maglev{}, sizes: map[uint32]uint32{}}
 	d := &poolDraft{key: &c.key, up: up, lists: make([]poolList, len(c.src.Vservers))}
 	p.draft = d
-	p.own = pad(uintptr(len(d.lists))*poolSize) + pad(uintptr(len(up)))
+	p.flush.draft(h)
+	p.own = pad(uintptr(len(d.lists))*poolSize) + pad(uintptr(len(up))) + p.flush.size()
 	for i := range d.lists {
 		v, l := &c.src.Vservers[i], &d.lists[i]
 		switch {
@@ -121,6 +123,7 @@ func (p *pools) fill() (err error) {
 	}
 	p.pool = p.mem.take(uintptr(len(d.lists)) * poolSize)
 	p.up = p.mem.take(uintptr(len(d.up)))
+	p.flush.fill(p.mem)
 	for id, is := range d.up {
 		if is {
 			*(*uint8)(unsafe.Add(nil, p.up+uintptr(id))) = 1

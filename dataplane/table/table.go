@@ -40,6 +40,9 @@ type Set struct {
 	health *api.Health
 
 	startups uint32 // how many there have been
+
+	// Flushes changes whenever flows of a further vserver or service are to end: see Flushed.
+	Flushes uint32
 }
 
 // Empty returns the set of a dataplane that management has told nothing yet: it forwards nothing.
@@ -82,6 +85,9 @@ func build(t *api.Tables, prev *Set, free uint64) (*Set, error) {
 	}
 	if s.pools != prev.pools {
 		s.startUp(prev)
+		if prev.pools == nil || s.pools.flush.grew(&prev.pools.flush) {
+			s.Flushes++
+		}
 	}
 	if s.fib != prev.fib && (prev.fib == nil || !s.fib.same(prev.fib)) || s.neigh != prev.neigh && s.neigh.lost(prev.neigh) {
 		if s.Gen++; s.Gen == 0 {

@@ -38,13 +38,25 @@ func (w *Worker) pay(most uint64) {
 		w.age.notes = w.lb.Note(int(most / slotsANote))
 		return
 	}
-	n := min(w.age.debt, most)
-	w.age.debt -= n
-	w.flows.Sweep(w.now, int(n), w)
+	for most = min(most, w.age.debt); most > 0; {
+		n := most
+		if w.flows.Rechecking() != 0 {
+			n = min(n, uint64(endingRoom-w.ending.n)) // each may be a flow whose ends are to be asked
+		}
+		if n == 0 {
+			return
+		}
+		most -= n
+		w.age.debt -= n
+		w.flows.Sweep(w.now, int(n), w)
+	}
 }
 
 // IdleLimit implements flow.Keeper.
 func (w *Worker) IdleLimit(e *flow.Entry) uint32 {
+	if w.flushed(e) {
+		return 0
+	}
 	return w.set.IdleLimit(w.accounts.of(e.Account).Vserver, e.Service)
 }
 

@@ -43,6 +43,9 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 		if p.Flags&packet.FlagLowTTL != 0 {
 			return packet.DropTTLExpired
 		}
+		if e.State&flow.Ending != 0 && !reopens(t, p.TCPFlags, e) {
+			return w.refuse(p)
+		}
 		if p.Proto() != packet.ProtoTCP || w.tcp(t, p, e) {
 			if !w.complete(p) {
 				return p.Reason

@@ -211,6 +211,11 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 		w.open &^= bit
 		return false
 	}
+	if e.State&flow.Ending != 0 && !reopens(t, p.TCPFlags, e) {
+		p.End(w.refuse(p))
+		w.open &^= bit
+		return false
+	}
 	if e.Kind&flow.KindAsked != 0 {
 		w.answered(p, e)
 	}

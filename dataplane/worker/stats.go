@@ -10,8 +10,16 @@ import (
 // Counters beside the reasons, which come first.
 const (
 	checksumCompleted = int(packet.Reasons) + iota
+	connectionsEnded
+	questionsSent
 	counters
 )
+
+var ownTexts = [counters - int(packet.Reasons)]api.Counter{
+	{Name: "checksum-completed", Help: "Packets whose unfinished checksum was completed here: switching tx offload off at the sender saves that work (ethtool -K)."},
+	{Name: "connections-ended", Help: "TCP connections that were reset at both ends by the appliance, e.g. because their service is down (-downStateFlush)."},
+	{Name: "end-questions", Help: "Packets sent to the ends of such connections to learn the sequence number that a reset must have."},
+}
 
 // Stats adds this worker's figures to s: its WorkerStats, the counters by name in a fixed order, the traffic of every vserver
 // and service of the tables, and the ports in use. Another goroutine than the worker's may call it.
@@ -47,8 +55,7 @@ func names() []api.Counter {
 	for r := packet.Reason(0); r < packet.Reasons; r++ {
 		list = append(list, api.Counter{Name: r.Name(), Help: r.Help()})
 	}
-	return append(list, api.Counter{Name: "checksum-completed",
-		Help: "Packets whose unfinished checksum was completed here: switching tx offload off at the sender saves that work (ethtool -K)."})
+	return append(list, ownTexts[:]...)
 }
 
 // Counter is the value of the i-th counter in the order of Stats.

@@ -70,6 +70,7 @@ type Worker struct {
 
 	police  policer
 	held    held
+	ending  ending
 	events  events
 	clock   clock
 	age     age
@@ -188,6 +189,7 @@ func (w *Worker) Close() error {
 	if w.x != nil && w.set != nil {
 		w.leave()
 		w.held.drop(w)
+		w.hush()
 	}
 	if w.flows != nil {
 		errs = append(errs, w.flows.Close())
@@ -252,9 +254,12 @@ func (w *Worker) Poll() int {
 	}
 	if n == 0 {
 		w.sweep(sweepIdle)
-		return 0
+	} else {
+		w.sweep(sweepBusy)
 	}
-	w.sweep(sweepBusy)
+	if w.x.SpareWant|w.x.SpareN != 0 {
+		w.question()
+	}
 	return n
 }
 
@@ -295,6 +300,10 @@ func (w *Worker) stay(n int) {
 // Packets that waited for what the tables say now go first, lest those of this burst overtake them.
 func (w *Worker) adopt(p *published) {
 	changed := w.set != p.set
+	if p.set.Flushes != w.set.Flushes {
+		w.flows.Recheck()
+		w.age.debt = w.age.slots
+	}
 	w.set = p.set
 	if changed && w.held.used > 0 {
 		w.held.release(w)
@@ -359,7 +368,7 @@ const (
 // Run polls until stop is true; whoever sets it calls Wake. Without Options.Busy it sleeps when there is nothing to do.
 func (w *Worker) Run(stop *atomic.Bool) {
 	for !stop.Load() {
-		if w.Poll() > 0 {
+		if w.Poll() > 0 || w.pressing() {
 			w.idle = 0
 			continue
 		}

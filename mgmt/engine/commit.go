@@ -272,7 +272,7 @@ func (e *Engine) send(t *api.Tables) error {
 		diff.FIB = t.FIB
 		diff.FIB.Version = l.versions.fib + 1
 	}
-	if t.Health != nil && (w.sent.Health == nil || !slices.Equal(t.Health.Up, w.sent.Health.Up)) {
+	if t.Health != nil && !sameHealth(t.Health, w.sent.Health) {
 		diff.Health = t.Health
 		diff.Health.Version = l.versions.health + 1
 	}
@@ -316,6 +316,11 @@ func sameConfig(a, b *api.Config) bool {
 		}
 	}
 	return true
+}
+
+// sameHealth compares two parts without their versions.
+func sameHealth(a, b *api.Health) bool {
+	return b != nil && slices.Equal(a.Up, b.Up) && slices.Equal(a.Flush, b.Flush) && slices.Equal(a.FlushVservers, b.FlushVservers)
 }
 
 // identical tells whether two lists are the same memory.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"sluice/dataplane/api"
@@ -96,18 +95,8 @@ func (e *Engine) tell(turns []turn) {
 	}
 }
 
-// health is the part that says which services are up, as settled.
-func health(v *version, s *compile.State) *api.Health {
-	h := &api.Health{Up: make([]uint32, 0, len(s.Services))}
-	for row := range v.config.Each(schema.Of[schema.Service]()) {
-		name := row.(*schema.Service).Name
-		if id := s.IDs.Services[name]; id != 0 && s.Services[name].Up {
-			h.Up = append(h.Up, id)
-		}
-	}
-	slices.Sort(h.Up)
-	return h
-}
+// health is the part that says which services are up and whose flows end, as settled.
+func health(v *version, s *compile.State) *api.Health { return v.index.Settled(s) }
 
 // forgetMonitors drops what was said by probes that do not run: late reports of a monitor that has been taken away do
 // not count.

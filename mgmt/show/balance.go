@@ -57,7 +57,7 @@ func showService(p *page) error {
 		}
 		p.f("\n\tClient Keepalive(CKA): NO\n\tTCP Buffering(TCPB): NO\n\tHTTP Compression(CMP): NO\n")
 		p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(s.ServiceType, s.CltTimeout), compile.ServerTimeout(s.ServiceType, s.SvrTimeout))
-		p.f("\tClient IP: DISABLED\n")
+		p.f("\tClient IP: DISABLED\n\tDown state flush: %s\n", s.DownStateFlush)
 		if s.Comment != "" {
 			p.f("\tComment: %q\n", s.Comment)
 		}
@@ -89,7 +89,7 @@ func (p *page) vserver(v *schema.LBVserver) {
 	p.since(p.State.Vservers[v.Name].At)
 	p.f("\tEffective State: %s\n", state)
 	p.f("\tClient Idle Timeout: %d sec\n", compile.ClientTimeout(v.ServiceType, v.CltTimeout))
-	p.f("\tDown state flush: DISABLED\n\tDisable Primary Vserver On Down : DISABLED\n\tPort Rewrite : DISABLED\n")
+	p.f("\tDown state flush: %s\n\tDisable Primary Vserver On Down : DISABLED\n\tPort Rewrite : DISABLED\n", v.DownStateFlush)
 	bound := p.x.Bindings(v.Name)
 	up := 0
 	for _, b := range bound {

@@ -39,6 +39,8 @@ func (b *bed) bytes(f any) []byte {
 		return b.resolve(f).Bytes()
 	case lazy:
 		return f(b).Bytes()
+	case lazyBytes:
+		return f(b)
 	case []byte:
 		return f
 	}

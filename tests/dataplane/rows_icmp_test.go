@@ -12,6 +12,9 @@ func icmpError(src, dst ip4, typ, code uint8, about packet.Frame) packet.Frame {
 // lazy is a frame that is built when it is due, since it carries ports that the worker chose.
 type lazy func(*bed) packet.Frame
 
+// lazyBytes is the same in bytes.
+type lazyBytes func(*bed) []byte
+
 var router = ip4{10, 2, 0, 200}
 
 // icmpRows: errors about flows reach the flow's other side.

@@ -13,6 +13,7 @@ type LBVserver struct {
 	Netmask         netip.Addr `cli:"netmask" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
 	Mode            string     `cli:"m" enum:"IP" later:"MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected; IP rewrites the destination address"`
 	CltTimeout      uint32     `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time before a flow is forgotten: HTTP 180, TCP 9000, UDP and ANY 120 when not given; 0 takes the protocol's own"`
+	DownStateFlush  string     `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When the vserver goes DOWN or is disabled its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
 	Comment         string     `cli:"comment" max:"255" help:"Any text about the vserver"`
 }
@@ -30,7 +31,7 @@ func init() {
 		"v6netmasklen=128 dataLength dataOffset backupLBMethod=ROUNDROBIN cookieName rule=none Listenpolicy=NONE " +
 		"Listenpriority=101 resRule=none persistMask=255.255.255.255 v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
 		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soMethod=NONE soPersistence=DISABLED " +
-		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED downStateFlush=DISABLED " +
+		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED " +
 		"backupVServer disablePrimaryOnDown=DISABLED insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +
 		"authnVsName push=DISABLED pushVserver pushLabel=none pushMultiClients=NO tcpProfileName httpProfileName dbProfileName " +
 		"l2Conn=OFF appflowLog=DISABLED netProfile icmpVsrResponse=PASSIVE RHIstate=PASSIVE newServiceRequest=0 " +

@@ -2,17 +2,18 @@ package schema
 
 // Service is a port of a server that vservers can choose.
 type Service struct {
-	Name          string `cli:"name" key:"1" max:"127" syntax:"name" help:"Name of the service"`
-	Server        string `cli:"serverName" pos:"2" required:"yes" fixed:"yes" ref:"server" help:"Name or IPv4 address of the server; an address that no server has creates a server named like it"`
-	ServiceType   string `cli:"serviceType" pos:"3" required:"yes" fixed:"yes" enum:"HTTP,TCP,UDP,ANY" later:"FTP,SSL,SSL_BRIDGE,SSL_TCP,DTLS,NNTP,RPCSVR,DNS,ADNS,SNMP,RTSP,DHCPRA,SIP_UDP,SIP_TCP,SIP_SSL,DNS_TCP,ADNS_TCP,MYSQL,MSSQL,ORACLE,RADIUS,RDP,DIAMETER,SSL_DIAMETER,TFTP,SMPP,SYSLOGTCP,SYSLOGUDP,FIX,SSL_FIX" help:"Protocol of the service"`
-	Port          uint16 `cli:"port" pos:"4" required:"yes" fixed:"yes" any:"0" help:"Port of the service; * keeps the port that the client used"`
-	USIP          string `cli:"usip" enum:"YES,NO" def:"NO" always:"yes" help:"The server sees the client's address as source"`
-	UseProxyPort  string `cli:"useproxyport" enum:"YES,NO" def:"YES" always:"yes" help:"With usip: the source port is ours (YES) or the client's (NO)"`
-	CltTimeout    uint32 `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the client's side before a flow is forgotten; 0 takes the protocol's own"`
-	SvrTimeout    uint32 `cli:"svrTimeout" max:"31536000" defby:"serviceType HTTP=360 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the server's side before a flow is forgotten; 0 takes the protocol's own"`
-	HealthMonitor string `cli:"healthMonitor" enum:"YES,NO" def:"YES" help:"Watch the service by its monitors; NO takes it for UP"`
-	State         string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
-	Comment       string `cli:"comment" max:"255" help:"Any text about the service"`
+	Name           string `cli:"name" key:"1" max:"127" syntax:"name" help:"Name of the service"`
+	Server         string `cli:"serverName" pos:"2" required:"yes" fixed:"yes" ref:"server" help:"Name or IPv4 address of the server; an address that no server has creates a server named like it"`
+	ServiceType    string `cli:"serviceType" pos:"3" required:"yes" fixed:"yes" enum:"HTTP,TCP,UDP,ANY" later:"FTP,SSL,SSL_BRIDGE,SSL_TCP,DTLS,NNTP,RPCSVR,DNS,ADNS,SNMP,RTSP,DHCPRA,SIP_UDP,SIP_TCP,SIP_SSL,DNS_TCP,ADNS_TCP,MYSQL,MSSQL,ORACLE,RADIUS,RDP,DIAMETER,SSL_DIAMETER,TFTP,SMPP,SYSLOGTCP,SYSLOGUDP,FIX,SSL_FIX" help:"Protocol of the service"`
+	Port           uint16 `cli:"port" pos:"4" required:"yes" fixed:"yes" any:"0" help:"Port of the service; * keeps the port that the client used"`
+	USIP           string `cli:"usip" enum:"YES,NO" def:"NO" always:"yes" help:"The server sees the client's address as source"`
+	UseProxyPort   string `cli:"useproxyport" enum:"YES,NO" def:"YES" always:"yes" help:"With usip: the source port is ours (YES) or the client's (NO)"`
+	CltTimeout     uint32 `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the client's side before a flow is forgotten; 0 takes the protocol's own"`
+	SvrTimeout     uint32 `cli:"svrTimeout" max:"31536000" defby:"serviceType HTTP=360 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the server's side before a flow is forgotten; 0 takes the protocol's own"`
+	HealthMonitor  string `cli:"healthMonitor" enum:"YES,NO" def:"YES" help:"Watch the service by its monitors; NO takes it for UP"`
+	DownStateFlush string `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When the service goes DOWN its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
+	State          string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
+	Comment        string `cli:"comment" max:"255" help:"Any text about the service"`
 }
 
 // ServiceMonitor binds a monitor to a service. While none is bound the service has its protocol's default monitor.
@@ -27,7 +28,7 @@ func init() {
 	register[Service]("service", "service", "add set unset rm enable disable show stat", "Service: a port of a server", true)
 	unbuilt[Service]("clearTextPort cacheType maxClient=0 maxReq=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO sp=OFF " +
 		"rtspSessionidRemap=OFF CustomServerID=None CKA=NO TCPB=NO CMP=NO maxBandwidth=0 accessDown=NO monThreshold=0 " +
-		"downStateFlush=DISABLED tcpProfileName httpProfileName hashId appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +
+		"tcpProfileName httpProfileName hashId appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +
 		"dnsProfileName monConnectionClose=NONE IPAddress")
 	register[ServiceMonitor]("service", "service-monitor", "bind unbind", "Monitor bound to a service", true)
 	unbuilt[ServiceMonitor]("passive policyName")

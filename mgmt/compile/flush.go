@@ -1,0 +1,41 @@
+package compile
+
+import (
+	"slices"
+
+	"sluice/dataplane/api"
+	"sluice/vendor-config/schema"
+)
+
+// flushes writes into h whose flows end now: services and vservers that are not up and have downStateFlush. up tells what is,
+// by name.
+func (x *Index) flushes(h *api.Health, ids IDs, serviceUp, vserverUp func(name string) bool) {
+	for row := range x.c.Each(serviceRows) {
+		svc := row.(*schema.Service)
+		if id := ids.Services[svc.Name]; id != 0 && svc.DownStateFlush != "DISABLED" && !serviceUp(svc.Name) {
+			h.Flush = append(h.Flush, id)
+		}
+	}
+	for row := range x.c.Each(vserverRows) {
+		v := row.(*schema.LBVserver)
+		if id := ids.Vservers[v.Name]; id != 0 && v.DownStateFlush != "DISABLED" && !vserverUp(v.Name) {
+			h.FlushVservers = append(h.FlushVservers, id)
+		}
+	}
+	slices.Sort(h.Flush)
+	slices.Sort(h.FlushVservers)
+}
+
+// Settled is the part of the health of services and vservers as the state has settled it.
+func (x *Index) Settled(s *State) *api.Health {
+	h := &api.Health{Up: make([]uint32, 0, len(s.Services))}
+	for row := range x.c.Each(serviceRows) {
+		name := row.(*schema.Service).Name
+		if id := s.IDs.Services[name]; id != 0 && s.Services[name].Up {
+			h.Up = append(h.Up, id)
+		}
+	}
+	slices.Sort(h.Up)
+	x.flushes(h, s.IDs, func(name string) bool { return s.Services[name].Up }, func(name string) bool { return s.Vservers[name].Up })
+	return h
+}
