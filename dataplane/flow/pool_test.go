@@ -214,7 +214,7 @@ func TestTakeUnusedPassesOverOtherFlows(t *testing.T) {
 			if n < 20 {
 				t.Fatalf("flow %d: port %d %v", n, q, ok)
 			}
-			break // sixteen in a row were taken
+			break // thirty-two in a row were taken
 		}
 		seen[q] = true
 		var fwd, rev Entry
@@ -227,6 +227,36 @@ func TestTakeUnusedPassesOverOtherFlows(t *testing.T) {
 	}
 	if p.Used(5, 1)+p.Used(5, 2) != len(seen) {
 		t.Errorf("%d ports are out, %d flows use them", p.Used(5, 1)+p.Used(5, 2), len(seen))
+	}
+}
+
+// TestPortsBesideAnotherService: wherever the turn of a new service begins among the thousands of ports that an earlier one has at the same
+// address, it finds a free one, as long as there are some.
+func TestPortsBesideAnotherService(t *testing.T) {
+	const server, runs, run = 11, 4, 9000 // 36,000 of 58,976 ports
+	for _, workers := range []int{1, 2} {
+		tab := open(t, 2*runs*run, [2]uint64{})
+		for n := range runs * run {
+			q := uint16(2000 + n/run*14000 + n%run)
+			var fwd, rev Entry
+			in, out := packet.MakeKey(uint32(n), 50, 1, 80, packet.ProtoTCP), packet.MakeKey(5, server, q, 80, packet.ProtoTCP)
+			fwd.Fill(in, out)
+			rev.Fill(out.Reverse(), in.Reverse())
+			if _, got := tab.Create(&fwd, &rev); got != Created {
+				t.Fatal(got)
+			}
+		}
+		for seed := range uint64(300) {
+			p := openPools(t, PoolSettings{Pools: 1, Workers: workers, Seed: seed*0x9e3779b97f4a7c15 + 1})
+			q, ok := p.TakeUnused(tab, 5, 7, 1024, 59999, server, 80, packet.ProtoTCP)
+			if !ok || tab.Lookup(packet.MakeKey(server, 5, 80, q, packet.ProtoTCP)) != nil {
+				t.Fatalf("pool %d of %d workers: port %d, %v", seed, workers, q, ok)
+			}
+			p.tried = uint32(seed * 191)
+			if q, ok = p.Probe(tab, 5, 1024, 59999, server, 80, packet.ProtoTCP); !ok || tab.Lookup(packet.MakeKey(server, 5, 80, q, packet.ProtoTCP)) != nil {
+				t.Fatalf("probe from %d of %d workers: port %d, %v", seed*191, workers, q, ok)
+			}
+		}
 	}
 }
 

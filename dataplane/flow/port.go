@@ -8,13 +8,25 @@ import (
 )
 
 const (
-	takeTries  = 16 // of TakeUnused
+	takeTries  = 32 // of TakeUnused
 	probeTries = 32 // of Probe
 	fetchAhead = 8  // ports whose ways back are fetched at once
 )
 
+// leap is how many ports to pass over after so many tries in a row have met ports of other flows; span is how many ports there are.
+// Ports are given out in turn, so those that another service has at the same address lie side by side by the thousand: whoever
+// comes into their midst gets nowhere step by step.
+func leap(tries int, span uint32) uint32 {
+	const steps, least = 8, 1024 // of fewer ports most are tried in turn
+	if tries < steps || span < least {
+		return 0
+	}
+	return span/8 + uint32(uint64(tries)*0x9e3779b97f4a7c15>>40)%(span*3/4)
+}
+
 // TakeUnused is Take for a flow to server:serverPort (address in memory order, port in host order): it passes over ports whose way back
-// server:serverPort -> snip:q belongs to a flow of another service at the same address, and those of PoolSettings.Avoid. It tries 16 ports.
+// server:serverPort -> snip:q belongs to a flow of another service at the same address, and those of PoolSettings.Avoid. It tries 32 ports, most of them far
+// from each other.
 //
 // Which ports come next is known beforehand, so that the slots of their ways back are prefetched: in a rush of new flows the
 // memory that Create writes is at hand.
@@ -41,7 +53,7 @@ func (p *Pools) PeekUnused(t *Table, snip, service uint32, lo, hi uint16, server
 
 // takeUnused is TakeUnused from a pool that is found already; a way back that is gone's is free.
 func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
-	for range takeTries {
+	for try := range takeTries {
 		q, ok := p.take(x, lo, hi)
 		if !ok {
 			return 0, false
@@ -55,6 +67,10 @@ func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server
 		}
 		// The cursor has moved on: the next turn gives another one.
 		x.release(q)
+		span := uint32(hi-lo) + 1
+		if far := leap(try, span); far != 0 {
+			x.cursor, x.fetched = lo+uint16((uint32(q-lo)+far)%span), 0
+		}
 	}
 	return 0, false
 }
@@ -97,6 +113,7 @@ func (p *Pools) probe(t *Table, client uint32, lo, hi uint16, server uint32, ser
 		return 0, false
 	}
 	count := uint32(hi-lo) + 1
+	met := 0
 	for range probeTries * p.workers {
 		q := lo + uint16(p.tried%count)
 		p.tried++
@@ -106,6 +123,8 @@ func (p *Pools) probe(t *Table, client uint32, lo, hi uint16, server uint32, ser
 		if e := t.Lookup(packet.MakeKey(server, client, serverPort, q, proto)); e == nil || e == gone {
 			return q, true
 		}
+		p.tried += leap(met, count)
+		met++
 	}
 	return 0, false
 }
