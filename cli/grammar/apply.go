@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"sluice/vendor-config/schema"
@@ -30,6 +31,11 @@ func (op *Op) apply(c *schema.Config) error {
 	}
 	if len(op.Key) != len(op.Object.Keys()) {
 		return schema.Refuse(schema.Missing, op.Object.Keys()[min(len(op.Key), len(op.Object.Keys())-1)].CLI)
+	}
+	if r := rulesOf[op.Object]; r.key != nil {
+		about := *op
+		about.Key = r.key(c, op.Key)
+		op = &about
 	}
 	switch op.Verb {
 	case "add", "bind":
@@ -189,7 +195,7 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 		if _, ok := c.Row(parent, op.Key[0]); !ok {
 			return nil, schema.Refuse(schema.NoSuchRow, Label(parent), op.Key[0])
 		}
-		return nil, schema.Refuse(schema.NoSuchRow, op.Object.Keys()[1].CLI, op.Key[1]).Because("it is not bound to " + op.Key[0])
+		return nil, schema.Refuse(schema.NoSuchRow, op.Object.Keys()[1].CLI, keyText(op.Key[1:])).Because("it is not bound to " + op.Key[0])
 	}
 	return nil, schema.Refuse(schema.NoSuchRow, Label(op.Object), keyText(op.Key))
 }
@@ -227,7 +233,7 @@ func (op *Op) remove(c *schema.Config) error {
 func removeBindings(c *schema.Config, o *schema.Object, key string) {
 	for _, b := range schema.Objects() {
 		for _, f := range b.Fields {
-			if f.Ref == "" || f.Key == 0 || schema.Find(f.Ref) != o {
+			if f.Key == 0 || !slices.Contains(f.Targets(), o) {
 				continue
 			}
 			for _, row := range c.Rows(b) {

@@ -99,7 +99,7 @@ func (r *reader) next(c *schema.Config, dash bool) []Candidate {
 	switch {
 	case dash:
 	case r.filled < len(r.form.pos) && len(out) == 0:
-		out = append(out, r.candidates(keyword{r.form.objs[0], r.form.pos[r.filled]}, c)...)
+		out = append(out, r.candidates(r.form.at(r.form.pos[r.filled]), c)...)
 	case r.form.many && len(out) == 0:
 		out = append(out, r.candidates(keyword{r.form.objs[0], r.form.pos[len(r.form.pos)-1]}, c)...)
 	}
@@ -158,28 +158,31 @@ func (r *reader) candidates(k keyword, c *schema.Config) []Candidate {
 			out = append(out, Candidate{Text: e, Help: describe(f)})
 		}
 		return out
-	case f.Key > 0 && r.form.verb != "add" && r.form.verb != "bind" && (f.Ref == "" || r.form.verb == "unbind" && f.Key > 1) && k.obj.Rows:
+	case f.Key > 0 && r.form.verb != "add" && r.form.verb != "bind" && (f.Ref == "" || f.Within || r.form.verb == "unbind" && f.Key > 1) && k.obj.Rows:
 		return r.live(k, c)
 	case f.Ref != "":
-		return references(schema.Find(f.Ref), describe(f), c)
+		return references(f.Targets(), describe(f), c)
 	}
 	return []Candidate{{Text: "<" + f.CLI + ">", Help: describe(f)}}
 }
 
-// references are the names of the rows of an object.
-func references(o *schema.Object, help string, c *schema.Config) []Candidate {
-	key := o.Keys()[0]
-	out := make([]Candidate, 0, c.Len(o)+len(schema.BuiltinMonitors()))
-	for row := range c.Each(o) {
-		out = append(out, Candidate{Text: Quote(key.Text(reflect.ValueOf(row).Elem())), Help: o.Help})
-	}
-	if o == schema.Of[schema.LBMonitor]() {
-		for _, m := range schema.BuiltinMonitors() {
-			out = append(out, Candidate{Text: m.Name, Help: "Built-in monitor"})
+// references are the names of the rows of objects.
+func references(among []*schema.Object, help string, c *schema.Config) []Candidate {
+	var out []Candidate
+	for _, o := range among {
+		key := o.Keys()[0]
+		out = slices.Grow(out, c.Len(o))
+		for row := range c.Each(o) {
+			out = append(out, Candidate{Text: Quote(key.Text(reflect.ValueOf(row).Elem())), Help: o.Help})
+		}
+		if o == schema.Of[schema.LBMonitor]() {
+			for _, m := range schema.BuiltinMonitors() {
+				out = append(out, Candidate{Text: m.Name, Help: "Built-in monitor"})
+			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, Candidate{Text: "<" + key.CLI + ">", Help: help})
+		out = append(out, Candidate{Text: "<" + among[0].Keys()[0].CLI + ">", Help: help})
 	}
 	return out
 }
@@ -187,7 +190,7 @@ func references(o *schema.Object, help string, c *schema.Config) []Candidate {
 // live are the values that a key field has in the rows that agree with the keys given so far.
 func (r *reader) live(k keyword, c *schema.Config) []Candidate {
 	if k.field.Key == 1 && len(k.obj.Keys()) == 1 {
-		return references(k.obj, describe(k.field), c)
+		return references([]*schema.Object{k.obj}, describe(k.field), c)
 	}
 	var out []Candidate
 	var seen []string

@@ -14,6 +14,8 @@ type form struct {
 	pos  []*schema.Field  // positionals in order
 	need int              // how many of them must be given
 	many bool             // the last positional may be repeated
+
+	inner *schema.Object // one of objs, which the command is about if the keys within are given: all or none; see schema, within
 }
 
 // keyword is an argument that is typed as -name.
@@ -49,6 +51,9 @@ func formOf(verb string, objs []*schema.Object) *form {
 	default:
 		f.need = keys
 	}
+	for _, o := range objs[1:] {
+		f.beside(o)
+	}
 	for _, p := range positionals(main) {
 		if slices.Contains(p.Also, verb) {
 			f.pos = append(f.pos, p)
@@ -56,6 +61,33 @@ func formOf(verb string, objs []*schema.Object) *form {
 	}
 	f.many = verb == "rm" && len(f.pos) == 1
 	return f
+}
+
+// beside makes room in the form for an object that shares the main one's words. It may have fewer positionals, as a monitor of
+// a group beside a member, or more, as a member of a group beside the group.
+func (f *form) beside(o *schema.Object) {
+	n := 0
+	for _, k := range o.Keys() {
+		switch {
+		case k.Keyword:
+		case k.Within:
+			f.inner = o
+			f.pos = append(f.pos, k)
+		default:
+			n++
+		}
+	}
+	if f.verb == "bind" || f.verb == "unbind" {
+		f.need = min(f.need, n)
+	}
+}
+
+// at is a positional with the object that it is of.
+func (f *form) at(p *schema.Field) keyword {
+	if f.inner != nil && p.Within {
+		return keyword{f.inner, p}
+	}
+	return keyword{f.objs[0], p}
 }
 
 // operational fills the form of a command without rows.
@@ -88,6 +120,9 @@ func (f *form) keywords() []keyword {
 	var all []keyword
 	for i, o := range f.objs {
 		for _, a := range o.Fields {
+			if i > 0 && f.takes(f.objs[0], f.objs[0].Field(a.CLI), false) {
+				continue // the main object has it as well: see reader.about
+			}
 			if a.After == "" && !slices.Contains(f.pos, a) && f.takes(o, a, i > 0) {
 				all = append(all, keyword{o, a})
 			}
@@ -98,6 +133,9 @@ func (f *form) keywords() []keyword {
 
 // takes tells whether the argument of the object may be given as keyword. aside: the object is not the main one.
 func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
+	if a == nil {
+		return false
+	}
 	if a.Key > 0 {
 		return a.Keyword && (f.verb == "bind" || f.verb == "unbind")
 	}
@@ -126,6 +164,9 @@ func (f *form) ignored() map[string]int {
 	switch f.verb {
 	case "show":
 		m["-all"] = 0
+		if f.objs[0] == schema.Of[schema.ServiceGroup]() {
+			m["-includeMembers"] = 0 // they always are
+		}
 	case "stat":
 		m["-detail"], m["-fullValues"] = 0, 0
 	}
@@ -197,7 +238,7 @@ func usage(f *form) string {
 				word += " [<" + a.CLI + ">]"
 			}
 		}
-		if f.verb == "set" && k.obj != f.objs[0] {
+		if f.verb == "set" && k.obj != f.objs[0] && k.obj != f.inner {
 			word += " <" + k.obj.Keys()[1].CLI + ">"
 		}
 		if k.field.Key == 0 || len(f.objs) > 1 {

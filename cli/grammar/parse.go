@@ -124,7 +124,7 @@ func (r *reader) takeUnbuilt(t Token) error {
 }
 
 func (r *reader) positional(f *schema.Field, s string) error {
-	k := keyword{r.form.objs[0], f}
+	k := r.form.at(f)
 	v, err := canonical(k, s)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (r *reader) value(k keyword, s string) error {
 		r.optional = k
 	} else if next := after(k); len(next) > 0 {
 		r.optional = keyword{k.obj, next[0]}
-	} else if r.form.verb == "set" && k.obj != r.form.objs[0] && k.field.Key == 0 {
+	} else if r.form.verb == "set" && k.obj != r.form.objs[0] && k.obj != r.form.inner && k.field.Key == 0 {
 		r.pending = keyword{k.obj, k.obj.Keys()[1]}
 	}
 	r.values[where(k)] = append(old, v)
@@ -254,11 +254,22 @@ func (r *reader) finish() ([]*Op, error) {
 			missing = append(missing, p.CLI)
 		}
 	}
+	if missing == nil && r.filled > r.form.need && r.form.verb != "add" && r.form.pos[r.filled-1].Within { // all or none
+		for _, p := range r.form.pos[r.filled:] {
+			if p.Within {
+				missing = append(missing, p.CLI)
+			}
+		}
+	}
 	if missing != nil {
 		return nil, schema.Refuse(schema.Missing, missing...)
 	}
+	about, err := r.about()
+	if err != nil {
+		return nil, err
+	}
 	var ops []*Op
-	for i, o := range r.form.objs {
+	for i, o := range about {
 		ops = append(ops, r.ops(o, i > 0)...)
 	}
 	if len(ops) == 0 {
@@ -272,9 +283,64 @@ func (r *reader) finish() ([]*Op, error) {
 	return ops, nil
 }
 
-// alternatives are the keyword keys of which one must be given.
+// about are the objects that the command is about: those of its form, but of a row and one within it only one. An argument
+// that several of them have becomes that of the one that is meant.
+func (r *reader) about() ([]*schema.Object, error) {
+	all, outer, in := r.form.objs, r.form.objs[0], r.form.inner
+	switch {
+	case in == nil && (r.form.verb != "bind" || len(all) < 2):
+		return all, nil
+	case in != nil && r.filled > r.form.need && r.form.pos[r.filled-1].Within:
+		all = []*schema.Object{in}
+	case in != nil:
+		all = []*schema.Object{outer}
+	default:
+		all = slices.DeleteFunc(slices.Clone(all), func(o *schema.Object) bool { return !r.named(o) })
+	}
+	for i, k := range r.order {
+		if k.field.Key > 0 || slices.Contains(all, k.obj) || len(all) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(all, func(o *schema.Object) bool { return o.Field(k.field.CLI) != nil })
+		if at < 0 {
+			return nil, r.misplaced(k)
+		}
+		own := keyword{all[at], all[at].Field(k.field.CLI)}
+		r.values[where(own)], r.order[i] = r.values[where(k)], own
+	}
+	return all, nil
+}
+
+// named tells whether the whole key of a row of o was given.
+func (r *reader) named(o *schema.Object) bool {
+	for _, k := range o.Keys() {
+		if (k.Keyword || k.Within) && r.values[where(keyword{o, k})] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// misplaced refuses an argument of an object that the command is not about.
+func (r *reader) misplaced(k keyword) error {
+	var keys []string
+	for _, f := range k.obj.Keys() {
+		if f.Within || f.Keyword {
+			keys = append(keys, f.CLI)
+		}
+	}
+	if len(keys) == 0 {
+		return schema.Refuse(schema.BadArgument, "-"+k.field.CLI).Because("it is of the whole " + k.obj.Name())
+	}
+	return schema.Refuse(schema.Missing, keys...).Because("-" + k.field.CLI + " is of one")
+}
+
+// alternatives are the keys of which one must be given.
 func (r *reader) alternatives() []string {
 	var out []string
+	for _, p := range r.form.pos[r.form.need:] {
+		out = append(out, p.CLI)
+	}
 	for _, o := range r.form.objs {
 		for _, k := range o.Keys() {
 			if k.Keyword {
@@ -315,7 +381,7 @@ func (r *reader) keyed(o *schema.Object, op *Op) []*Op {
 		}
 		values := r.values[at]
 		if values == nil {
-			if k.Keyword {
+			if k.Keyword || k.Within {
 				return nil
 			}
 			break

@@ -26,8 +26,11 @@ func randomText(r *rand.Rand, most int) string {
 // randomValue is a value of the field's type that may or may not be accepted.
 func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 	switch {
-	case f.Ref != "" && c.Len(schema.Find(f.Ref)) > 0:
-		o := schema.Find(f.Ref)
+	case f.Ref != "" && slices.ContainsFunc(f.Targets(), func(o *schema.Object) bool { return c.Len(o) > 0 }):
+		o := f.Targets()[r.IntN(len(f.Targets()))]
+		for c.Len(o) == 0 {
+			o = f.Targets()[r.IntN(len(f.Targets()))]
+		}
 		rows := c.Rows(o)
 		return o.Keys()[0].Text(reflect.ValueOf(rows[r.IntN(len(rows))]).Elem())
 	case len(f.Enum) > 0:
@@ -116,7 +119,7 @@ func TestRandomOperations(t *testing.T) {
 	accepted := map[string]int{}
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		c := configOf(t, labLines...)
+		c := configOf(t, withGroups()...)
 		for range 60 {
 			line := randomCommand(r, verbs[r.IntN(len(verbs))], c)
 			if line == "" {

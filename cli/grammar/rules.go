@@ -10,14 +10,15 @@ import (
 
 // rules are what an object asks for beyond the tags of its fields.
 type rules struct {
-	prepare  func(c *schema.Config, row any) error // completes the row and what it needs before it is checked
-	check    func(c *schema.Config, row any) error // what must hold for a row, alone and with the rows it refers to
-	unique   func(row any) string                  // what only one row may claim, "" for nothing
-	taken    func(row, other any) error            // the error when two rows have the same unique text
-	changed  func(c *schema.Config, row any) error // after the row is stored
-	inUse    func(c *schema.Config, row any) error // refuses rm
-	bindings bool                                  // rm removes the rows that refer to it
-	gone     func(c *schema.Config, row any) error // after the row is removed
+	key      func(c *schema.Config, key []string) []string // the key of the row that is meant by the one that was typed
+	prepare  func(c *schema.Config, row any) error         // completes the row and what it needs before it is checked
+	check    func(c *schema.Config, row any) error         // what must hold for a row, alone and with the rows it refers to
+	unique   func(row any) string                          // what only one row may claim, "" for nothing
+	taken    func(row, other any) error                    // the error when two rows have the same unique text
+	changed  func(c *schema.Config, row any) error         // after the row is stored
+	inUse    func(c *schema.Config, row any) error         // refuses rm
+	bindings bool                                          // rm removes the rows that refer to it
+	gone     func(c *schema.Config, row any) error         // after the row is removed
 }
 
 // rulesOf are the rules by object. They are filled in at start, since some of them lead back to it.
@@ -32,10 +33,14 @@ func init() {
 		schema.Of[schema.Route]():            {check: typed(checkRoute)},
 		schema.Of[schema.Server]():           serverRules(),
 		schema.Of[schema.Service]():          serviceRules(),
+		schema.Of[schema.ServiceGroup]():     groupRules(),
 		schema.Of[schema.LBVserver]():        vserverRules(),
 		schema.Of[schema.LBVserverService](): {check: typed(checkBinding)},
 		schema.Of[schema.LBMonitor]():        {check: typed(checkMonitor), changed: typed(monitorChanged), inUse: typed(monitorInUse)},
 		schema.Of[schema.ServiceMonitor]():   {check: typed(checkServiceMonitor)},
+
+		schema.Of[schema.ServiceGroupMember]():  {key: memberKey, prepare: typed(memberServer), check: typed(checkMember)},
+		schema.Of[schema.ServiceGroupMonitor](): {check: typed(checkGroupMonitor)},
 	}
 }
 
@@ -93,10 +98,10 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 		if f.Ref == "" || text == "" {
 			continue
 		}
-		if _, ok := c.Row(schema.Find(f.Ref), text); !ok && (f.Ref != "lb monitor" || !builtin(text)) {
+		if o, row := f.Refers(c, text); row == nil && (f.Ref != "lb monitor" || !builtin(text)) {
 			name := f.CLI
 			if name == "name" {
-				name = Label(schema.Find(f.Ref))
+				name = Label(o)
 			}
 			return schema.Refuse(schema.NoSuchRow, name, text)
 		}

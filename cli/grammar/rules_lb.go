@@ -29,6 +29,11 @@ func serverRules() rules {
 					return schema.Refuse(schema.RowInUse, s.Name).Because("service " + v.Name + " is on it")
 				}
 			}
+			for row := range c.Each(schema.Of[schema.ServiceGroupMember]()) {
+				if m := row.(*schema.ServiceGroupMember); m.Server == s.Name {
+					return schema.Refuse(schema.RowInUse, s.Name).Because("a member of serviceGroup " + m.Group + " is on it")
+				}
+			}
 			return nil
 		}),
 	}
@@ -44,7 +49,16 @@ func serverAt(c *schema.Config, a netip.Addr) *schema.Server {
 
 func serviceRules() rules {
 	return rules{
-		prepare: typed(serverByAddress),
+		prepare: typed(func(c *schema.Config, s *schema.Service) (err error) {
+			s.Server, err = serverByAddress(c, s.Server)
+			return err
+		}),
+		check: typed(func(c *schema.Config, s *schema.Service) error {
+			if schema.Get[schema.ServiceGroup](c, s.Name) != nil {
+				return schema.Refuse(schema.RowExists, "name", s.Name).Because("it is a serviceGroup")
+			}
+			return nil
+		}),
 		unique: func(row any) string {
 			s := row.(*schema.Service)
 			return endpoint(s.Server, s.Port, s.ServiceType)
@@ -57,24 +71,22 @@ func serviceRules() rules {
 	}
 }
 
-// serverByAddress replaces an address in the place of the server's name by the server that has it, which is created
-// when there is none.
-func serverByAddress(c *schema.Config, s *schema.Service) error {
-	a, err := netip.ParseAddr(s.Server)
-	if schema.Get[schema.Server](c, s.Server) != nil || err != nil {
-		return nil
+// serverByAddress is the name of the server that is meant by a name or an address. For an address that no server has one
+// is created.
+func serverByAddress(c *schema.Config, name string) (string, error) {
+	a, err := netip.ParseAddr(name)
+	if schema.Get[schema.Server](c, name) != nil || err != nil {
+		return name, nil
 	}
 	if have := serverAt(c, a); have != nil {
-		s.Server = have.Name
-		return nil
+		return have.Name, nil
 	}
 	if !a.Is4() {
-		return schema.Refuse(schema.NotSupported, "serverName", s.Server).Because("this release knows IPv4 only")
+		return "", schema.Refuse(schema.NotSupported, "serverName", name).Because("this release knows IPv4 only")
 	}
 	server := schema.Of[schema.Server]().Fresh().(*schema.Server)
 	server.Name, server.IPAddress = a.String(), a
-	s.Server = server.Name
-	return put(c, schema.Of[schema.Server](), server)
+	return server.Name, put(c, schema.Of[schema.Server](), server)
 }
 
 func vserverRules() rules {
@@ -141,6 +153,9 @@ func checkVserver(c *schema.Config, v *schema.LBVserver) error {
 // checkBinding: a vserver balances services of its own type.
 func checkBinding(c *schema.Config, b *schema.LBVserverService) error {
 	v, s := schema.Get[schema.LBVserver](c, b.Vserver), schema.Get[schema.Service](c, b.Service)
+	if s == nil {
+		return checkGroupBinding(v, schema.Get[schema.ServiceGroup](c, b.Service), b)
+	}
 	if v.ServiceType != s.ServiceType {
 		return schema.Refuse(schema.BadArgument, b.Service).Because("the service is " + s.ServiceType + " and the vserver " + v.ServiceType)
 	}

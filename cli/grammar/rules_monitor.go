@@ -58,6 +58,11 @@ func monitorInUse(c *schema.Config, m *schema.LBMonitor) error {
 			return schema.Refuse(schema.RowInUse, m.Name).Because("it is bound to service " + b.Service)
 		}
 	}
+	for row := range c.Each(schema.Of[schema.ServiceGroupMonitor]()) {
+		if b := row.(*schema.ServiceGroupMonitor); b.Monitor == m.Name {
+			return schema.Refuse(schema.RowInUse, m.Name).Because("it is bound to serviceGroup " + b.Group)
+		}
+	}
 	return nil
 }
 
@@ -66,6 +71,13 @@ func monitorChanged(c *schema.Config, m *schema.LBMonitor) error {
 	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
 		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
 			if err := checkServiceMonitor(c, b); err != nil {
+				return err
+			}
+		}
+	}
+	for row := range c.Each(schema.Of[schema.ServiceGroupMonitor]()) {
+		if b := row.(*schema.ServiceGroupMonitor); b.Monitor == m.Name {
+			if err := checkGroupMonitor(c, b); err != nil {
 				return err
 			}
 		}

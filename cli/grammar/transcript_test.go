@@ -29,7 +29,7 @@ var savedFile = []struct{ line, refused string }{
 	{"add service svc1 web_svr1 HTTP 80 -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -sp OFF -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO", ""},
 	{"add service dns1 10.20.0.32 UDP 53 -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport NO -cltTimeout 120 -svrTimeout 120 -CKA NO -TCPB NO -CMP NO", ""},
 	{"add service up 10.20.0.21 ANY * -usip YES -useproxyport YES", ""},
-	{"add serviceGroup g HTTP -maxClient 0", "Feature not supported in this release [serviceGroup]"},
+	{"add serviceGroup g HTTP -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO", ""},
 	{"add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180", ""},
 	{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -cltTimeout 9000", "Feature not supported in this release [persistenceType, SOURCEIP]"},
 	{"add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120 -Listenpriority 101", ""},
@@ -38,9 +38,13 @@ var savedFile = []struct{ line, refused string }{
 	{"set lb parameter -startupRRFactor 5 -consolidatedLConn YES", ""},
 	{"bind lb vserver vs1 svc1", ""},
 	{"bind lb vserver dns dns1", ""},
+	{"bind lb vserver vs1 g", ""},
 	{"add lb monitor web HTTP -respCode 200 -httpRequest \"HEAD /index.html\" -LRTM DISABLED -interval 10 -resptimeout 5", ""},
 	{"add lb monitor ecv HTTP-ECV -send \"GET /\" -recv ok", ""},
 	{"bind service svc1 -monitorName web -weight 1", ""},
+	{"bind serviceGroup g web_svr1 8080 -CustomServerID \"None\"", ""},
+	{"bind serviceGroup g 10.20.0.33 8080 -weight 2", ""},
+	{"bind serviceGroup g -monitorName web", ""},
 	{"add route 0.0.0.0 0.0.0.0 10.10.0.1", ""},
 	{"add dns nameServer 10.20.0.53", "Feature not supported in this release [dns nameserver]"},
 	{"save ns config", ""},
@@ -73,17 +77,23 @@ bind vlan 20 -IPAddress 10.20.0.11 255.255.255.0
 add server web_svr1 10.20.0.31
 add server 10.20.0.32 10.20.0.32
 add server 10.20.0.21 10.20.0.21
+add server 10.20.0.33 10.20.0.33
 add service svc1 web_svr1 HTTP 80 -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360
 add service dns1 10.20.0.32 UDP 53 -usip NO -useproxyport NO -cltTimeout 120 -svrTimeout 120
 add service up 10.20.0.21 ANY * -usip YES -useproxyport YES -cltTimeout 120 -svrTimeout 120
+add serviceGroup g HTTP -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360
 add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180
 add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120
 bind lb vserver vs1 svc1
 bind lb vserver dns dns1
+bind lb vserver vs1 g
 set lb parameter -startupRRFactor 5
 add lb monitor web HTTP -httpRequest "HEAD /index.html" -interval 10 -resptimeout 5
 add lb monitor ecv HTTP-ECV -send "GET /" -recv ok
 bind service svc1 -monitorName web
+bind serviceGroup g web_svr1 8080
+bind serviceGroup g 10.20.0.33 8080 -weight 2
+bind serviceGroup g -monitorName web
 add route 0.0.0.0 0.0.0.0 10.10.0.1`
 	if got := strings.Join(Lines(c), "\n"); got != want {
 		t.Errorf("the file gives\n%s\nwant\n%s", got, want)

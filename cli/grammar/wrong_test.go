@@ -14,14 +14,41 @@ var wrong = []struct{ line, fault, want string }{
 	{"s", "s", "Ambiguous command [s]: it may be save, set, show, start, stat, stop"},
 	{"exit now", "now", "No such argument [now]"},
 	{"whoami x", "x", "No such argument [x]"},
-	{"add", "add", "Incomplete command [add]: next is one of vlan ns server service lb route"},
+	{"add", "add", "Incomplete command [add]: next is one of vlan ns server service serviceGroup lb route"},
 	{"add lb", "lb", "Incomplete command [add lb]: next is one of vserver monitor"},
 	{"add lb vsrv v HTTP", "vsrv", "No such command [vsrv]"},
-	{"add serv x", "serv", "Ambiguous command [serv]: it may be server, service"},
+	{"add serv x", "serv", "Ambiguous command [serv]: it may be server, service, serviceGroup"},
 	{"bind server s1", "server", "No such command [bind server]: server takes the verbs add set unset rm enable disable show"},
 	{"disable interface 1/1", "interface", "Feature not supported in this release [disable interface]"},
 	{"add cs vserver c HTTP 10.1.0.60 80", "cs vserver", "Feature not supported in this release [cs vserver]"},
-	{"add serviceGroup g HTTP", "serviceGroup", "Feature not supported in this release [serviceGroup]"},
+	{"add cr vserver c HTTP 10.1.0.60 80", "cr vserver", "Feature not supported in this release [cr vserver]"},
+	{"add serviceGroup web1 HTTP", "web1", "Resource already exists [serviceGroupName, web1]: it is a service"},
+	{"add service pool s1 HTTP 8080", "pool", "Resource already exists [name, pool]: it is a serviceGroup"},
+	{"add serviceGroup g SSL", "SSL", "Feature not supported in this release [serviceType, SSL]"},
+	{"add serviceGroup g HTTP -autoScale DNS", "autoScale", "Feature not supported in this release [autoScale, DNS]"},
+	{"set serviceGroup pool -serviceType TCP", "-serviceType", "No such argument [-serviceType]"},
+	{"bind serviceGroup pool", "serverName", "Required argument missing [serverName, port, -monitorName]"},
+	{"bind serviceGroup pool s1", "port", "Required argument missing [port]"},
+	{"bind serviceGroup pool nobody 80", "nobody", "No such resource [serverName, nobody]"},
+	{"bind serviceGroup nobody s1 80", "nobody", "No such resource [serviceGroupName, nobody]"},
+	{"bind serviceGroup pool s1 80", "pool s1 80", "Resource already exists [serviceGroupName, pool s1 80]"},
+	{"bind serviceGroup pool 10.2.0.11 80", "pool s1 80", "Resource already exists [serviceGroupName, pool s1 80]"},
+	{"bind serviceGroup pool s1 *", "destPort", "Argument pre-requisite missing [destPort]: a member of serviceGroup pool has no port of its own, so the monitor must name one"},
+	{"bind serviceGroup pool s1 81 -weight 101", "101", "Argument value out of range [weight, 1, 100]: 101 was given"},
+	{"bind serviceGroup pool -monitorName none", "none", "No such resource [monitorName, none]"},
+	{"unbind serviceGroup pool s2 80", "s2 80", "No such resource [serverName, s2 80]: it is not bound to pool"},
+	{"unbind serviceGroup pool -monitorName tcp", "tcp", "No such resource [monitorName, tcp]: it is not bound to pool"},
+	{"bind serviceGroup pool s1 81 -monState DISABLED", "monState", "Required argument missing [monitorName]: -monState is of one"},
+	{"set serviceGroup pool -weight 5", "weight", "Required argument missing [serverName, port]: -weight is of one"},
+	{"set serviceGroup pool s1 80 -cltTimeout 5", "cltTimeout", "Invalid argument [-cltTimeout]: it is of the whole serviceGroup"},
+	{"set serviceGroup pool s1 -weight 5", "port", "Required argument missing [port]"},
+	{"set serviceGroup pool s1 80", "-argument", "Required argument missing [-argument]: give at least one argument to set"},
+	{"enable serviceGroup pool s1", "port", "Required argument missing [port]"},
+	{"disable serviceGroup pool s1 81", "s1 81", "No such resource [serverName, s1 81]: it is not bound to pool"},
+	{"bind lb vserver echo pool", "pool", "Invalid argument [pool]: the serviceGroup is HTTP and the vserver UDP"},
+	{"bind lb vserver vip spare -weight 3", "weight", "Invalid argument [weight]: spare is a serviceGroup: give its members weights by bind serviceGroup"},
+	{"stat serviceGroupMember pool s1", "port", "Required argument missing [port]"},
+	{"rm server s4", "s4", "Resource is in use [s4]: a member of serviceGroup pool is on it"},
 	{"rename server s1 s9", "rename", "Feature not supported in this release [rename]"},
 	{"show where 10.1.0.9 40000", "destIP", "Required argument missing [destIP, destPort, protocol]"},
 	{"show where 10.1.0.9 40000 10.1.0.50 80 SCTP", "SCTP", "Invalid value [protocol, SCTP]: a protocol is TCP, UDP, ICMP or a number from 1 to 255"},
@@ -170,7 +197,7 @@ var wrong = []struct{ line, fault, want string }{
 }
 
 func TestWrongCommands(t *testing.T) {
-	base := configOf(t, labLines...)
+	base := configOf(t, withGroups()...)
 	before := Lines(base)
 	if len(wrong) < 50 {
 		t.Fatalf("%d rows", len(wrong))

@@ -66,8 +66,7 @@ func Tables(c *schema.Config, s *State) (*api.Tables, error) {
 // Health compiles the part that says which services are up.
 func Health(x *Index, s *State) *api.Health {
 	h := &api.Health{}
-	for row := range x.c.Each(serviceRows) {
-		svc := row.(*schema.Service)
+	for svc := range x.Services() {
 		if id := s.IDs.Services[svc.Name]; id != 0 && x.ServiceUp(s, svc.Name) {
 			h.Up = append(h.Up, id)
 		}

@@ -10,8 +10,7 @@ import (
 // flushes writes into h whose flows end now: services and vservers that are not up and have downStateFlush. up tells what is,
 // by name.
 func (x *Index) flushes(h *api.Health, ids IDs, serviceUp, vserverUp func(name string) bool) {
-	for row := range x.c.Each(serviceRows) {
-		svc := row.(*schema.Service)
+	for svc := range x.Services() {
 		if id := ids.Services[svc.Name]; id != 0 && svc.DownStateFlush != "DISABLED" && !serviceUp(svc.Name) {
 			h.Flush = append(h.Flush, id)
 		}
@@ -29,9 +28,8 @@ func (x *Index) flushes(h *api.Health, ids IDs, serviceUp, vserverUp func(name s
 // Settled is the part of the health of services and vservers as the state has settled it.
 func (x *Index) Settled(s *State) *api.Health {
 	h := &api.Health{Up: make([]uint32, 0, len(s.Services))}
-	for row := range x.c.Each(serviceRows) {
-		name := row.(*schema.Service).Name
-		if id := s.IDs.Services[name]; id != 0 && s.Services[name].Up {
+	for svc := range x.Services() {
+		if id := s.IDs.Services[svc.Name]; id != 0 && s.Services[svc.Name].Up {
 			h.Up = append(h.Up, id)
 		}
 	}

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"iter"
 	"maps"
 
 	"sluice/vendor-config/schema"
@@ -11,13 +12,31 @@ import (
 // it. Numbers of objects that are gone stay known for that, and are dropped once there are twice as many as are in use.
 func AssignIDs(c *schema.Config, old IDs) IDs {
 	return IDs{
-		assign(c, vserverRows, func(row any) string { return row.(*schema.LBVserver).Name }, old.Vservers),
-		assign(c, serviceRows, func(row any) string { return row.(*schema.Service).Name }, old.Services),
-		assign(c, nsIPs, func(row any) string {
-			if a := row.(*schema.NSIP); a.Type == "SNIP" {
-				return a.IPAddress.String()
+		assign(func(yield func(string) bool) {
+			for row := range c.Each(vserverRows) {
+				if !yield(row.(*schema.LBVserver).Name) {
+					return
+				}
 			}
-			return ""
+		}, old.Vservers),
+		assign(func(yield func(string) bool) {
+			for row := range c.Each(serviceRows) {
+				if !yield(row.(*schema.Service).Name) {
+					return
+				}
+			}
+			for row := range c.Each(memberRows) {
+				if !yield(MemberName(row.(*schema.ServiceGroupMember))) {
+					return
+				}
+			}
+		}, old.Services),
+		assign(func(yield func(string) bool) {
+			for row := range c.Each(nsIPs) {
+				if a := row.(*schema.NSIP); a.Type == "SNIP" && !yield(a.IPAddress.String()) {
+					return
+				}
+			}
 		}, old.SNIPs),
 	}
 }
@@ -25,16 +44,14 @@ func AssignIDs(c *schema.Config, old IDs) IDs {
 // spareIDs is how many numbers of departed objects are remembered before those are handed out again.
 const spareIDs = 64
 
-// assign gives numbers to the rows of o by their names; "" is no name. Without news the answer is old itself.
-func assign(c *schema.Config, o *schema.Object, name func(row any) string, old map[string]uint32) map[string]uint32 {
+// assign gives numbers to names. Without news the answer is old itself.
+func assign(names iter.Seq[string], old map[string]uint32) map[string]uint32 {
 	var fresh []string
 	n := 0
-	for row := range c.Each(o) {
-		if s := name(row); s != "" {
-			n++
-			if _, ok := old[s]; !ok {
-				fresh = append(fresh, s)
-			}
+	for s := range names {
+		n++
+		if _, ok := old[s]; !ok {
+			fresh = append(fresh, s)
 		}
 	}
 	tooMany := len(old) > 2*n+spareIDs
@@ -47,8 +64,8 @@ func assign(c *schema.Config, o *schema.Object, name func(row any) string, old m
 	}
 	if tooMany {
 		live := make(map[string]bool, n)
-		for row := range c.Each(o) {
-			live[name(row)] = true
+		for s := range names {
+			live[s] = true
 		}
 		maps.DeleteFunc(out, func(s string, _ uint32) bool { return !live[s] })
 	}

@@ -16,6 +16,9 @@ var (
 	bindings        = schema.Of[schema.LBVserverService]()
 	monitorRows     = schema.Of[schema.LBMonitor]()
 	monitorBindings = schema.Of[schema.ServiceMonitor]()
+	groupRows       = schema.Of[schema.ServiceGroup]()
+	memberRows      = schema.Of[schema.ServiceGroupMember]()
+	groupMonitors   = schema.Of[schema.ServiceGroupMonitor]()
 )
 
 // Index is a configuration prepared for look-ups, so that a question about one service does not walk every row. It is
@@ -23,13 +26,17 @@ var (
 type Index struct {
 	c        *schema.Config
 	monitors map[string]*schema.LBMonitor
-	asks     map[string]asked                      // by monitor
-	usual    map[string][]Watcher                  // what watches a service to which none is bound, by its type
-	watch    map[string][]Watcher                  // by service, enabled or not
-	bound    map[string][]*schema.LBVserverService // by vserver
-	users    map[string][]string                   // vservers by service
+	asks     map[string]asked     // by monitor
+	usual    map[string][]Watcher // what watches a service to which none is bound, by its type
+	watch    map[string][]Watcher // by service or group, enabled or not
+	bound    map[string][]Bound   // by vserver
+	users    map[string][]string  // vservers by service
 	addrs    map[netip.Addr]*schema.NSIP
 	hasSNIP  bool
+
+	members  []*Member
+	memberOf map[string]*Member   // by the name of the service
+	groups   map[string][]*Member // by the name of the group
 }
 
 // NewIndex prepares c.
@@ -51,12 +58,17 @@ func newIndex(c *schema.Config, prev *Index) *Index {
 	} else {
 		x.indexMonitors(prev)
 	}
-	if same(monitorRows, monitorBindings) {
+	if same(monitorRows, monitorBindings, groupMonitors) {
 		x.watch = prev.watch
 	} else {
 		x.indexWatches()
 	}
-	if same(bindings) {
+	if same(groupRows, memberRows) {
+		x.members, x.memberOf, x.groups = prev.members, prev.memberOf, prev.groups
+	} else {
+		x.indexMembers(prev)
+	}
+	if same(bindings, groupRows, memberRows) {
 		x.bound, x.users = prev.bound, prev.users
 	} else {
 		x.indexBindings()
@@ -99,15 +111,10 @@ func (x *Index) indexWatches() {
 			x.watch[b.Service] = append(x.watch[b.Service], Watcher{m, b.Weight, !enabled(m.State) || !enabled(b.State)})
 		}
 	}
-}
-
-func (x *Index) indexBindings() {
-	n := x.c.Len(vserverRows)
-	x.bound, x.users = make(map[string][]*schema.LBVserverService, n), make(map[string][]string, x.c.Len(serviceRows))
-	for row := range x.c.Each(bindings) {
-		b := row.(*schema.LBVserverService)
-		x.bound[b.Vserver] = append(x.bound[b.Vserver], b)
-		x.users[b.Service] = append(x.users[b.Service], b.Vserver)
+	for _, b := range schema.All[schema.ServiceGroupMonitor](x.c) { // whose names are no services'
+		if m := x.monitors[b.Monitor]; m != nil {
+			x.watch[b.Group] = append(x.watch[b.Group], Watcher{m, b.Weight, !enabled(m.State) || !enabled(b.State)})
+		}
 	}
 }
 
@@ -120,16 +127,19 @@ func (x *Index) indexAddresses() {
 	}
 }
 
-// Service finds a service, or nil.
+// Service finds a service, which may be a member of a group, or nil.
 func (x *Index) Service(name string) *schema.Service {
 	if row, ok := x.c.Row(serviceRows, name); ok {
 		return row.(*schema.Service)
 	}
+	if m := x.memberOf[name]; m != nil {
+		return m.Service
+	}
 	return nil
 }
 
-// Bindings are the services bound to a vserver, in the order in which they were bound.
-func (x *Index) Bindings(vserver string) []*schema.LBVserverService { return x.bound[vserver] }
+// Bindings are the services bound to a vserver, in the order in which they or their groups were bound.
+func (x *Index) Bindings(vserver string) []Bound { return x.bound[vserver] }
 
 // VserversOf are the vservers to which a service is bound.
 func (x *Index) VserversOf(service string) []string { return x.users[service] }
@@ -172,27 +182,44 @@ type Difference struct {
 func (x *Index) Since(prev *Index) (d Difference) {
 	d.Vservers = !alike(x.c, prev.c, serviceRows, servers)
 	_, d.Gone = since(x.c, prev.c, vserverRows)
-	d.All = x.hasSNIP != prev.hasSNIP || !alike(x.c, prev.c, serviceRows, servers, vserverRows, bindings, nsIPs)
-	changed, gone := since(x.c, prev.c, serviceRows)
+	d.All = x.hasSNIP != prev.hasSNIP || !alike(x.c, prev.c, serviceRows, servers, vserverRows, bindings, nsIPs, groupRows, memberRows)
+	changed, gone := x.servicesSince(prev)
 	d.Gone = d.Gone || gone
 	if d.All {
 		return d
 	}
-	for _, row := range changed {
-		d.Services = append(d.Services, row.(*schema.Service).Name)
+	for svc := range changed {
+		d.Services = append(d.Services, svc.Name)
 	}
 	if moved, _ := since(x.c, prev.c, servers); len(moved) > 0 {
 		on := map[string]bool{}
 		for _, row := range moved {
 			on[row.(*schema.Server).Name] = true
 		}
-		for row := range x.c.Each(serviceRows) {
-			if svc := row.(*schema.Service); on[svc.Server] && !slices.Contains(changed, row) {
+		for svc := range x.Services() {
+			if on[svc.Server] && !changed[svc] {
 				d.Services = append(d.Services, svc.Name)
 			}
 		}
 	}
 	return d
+}
+
+// servicesSince are the services that are not in an earlier version, and whether some that are in it are no more.
+func (x *Index) servicesSince(prev *Index) (changed map[*schema.Service]bool, gone bool) {
+	if x.sameServices(prev) {
+		return nil, false
+	}
+	changed = map[*schema.Service]bool{}
+	for svc := range x.Services() {
+		if prev.Service(svc.Name) != svc {
+			changed[svc] = true
+		}
+	}
+	for svc := range prev.Services() {
+		gone = gone || x.Service(svc.Name) == nil
+	}
+	return changed, gone
 }
 
 // since are the rows of o that are not in an earlier version, and whether some that are in it are no more.

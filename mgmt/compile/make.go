@@ -66,12 +66,12 @@ func (m *maker) network() error {
 
 // services makes the services and their probes.
 func (m *maker) services() error {
-	rowwise := m.out.net == m.prev.net && alike(m.x.c, m.prev.Index.c, serviceRows, servers, vserverRows, bindings, nsIPs)
-	if rowwise && m.x.c.Same(m.prev.Index.c, serviceRows) && m.x.c.Same(m.prev.Index.c, servers) && identical(m.s.IDs.Services, m.prev.ids.Services) {
+	rowwise := m.out.net == m.prev.net && alike(m.x.c, m.prev.Index.c, serviceRows, servers, vserverRows, bindings, nsIPs, groupRows, memberRows)
+	if rowwise && m.x.sameServices(m.prev.Index) && m.x.c.Same(m.prev.Index.c, servers) && identical(m.s.IDs.Services, m.prev.ids.Services) {
 		m.out.services, m.out.Probes, m.config.Services = m.prev.services, m.prev.Probes, m.prev.Tables.Config.Services
 		return nil
 	}
-	n := m.x.c.Len(serviceRows)
+	n := m.x.c.Len(serviceRows) + len(m.x.members)
 	m.out.services, m.config.Services = make([]*madeService, 0, n), make([]api.Service, 0, n)
 	old := alongside[*madeService]{}
 	if rowwise {
@@ -80,8 +80,7 @@ func (m *maker) services() error {
 	services, watched := len(old.list) != n, len(old.list) != n // other than before
 	m.renumbered = !rowwise
 	found := 0
-	for row := range m.x.c.Each(serviceRows) {
-		svc := row.(*schema.Service)
+	for svc := range m.x.Services() {
 		srv, id := m.x.ServerOf(svc), m.s.IDs.Services[svc.Name]
 		was, ok := old.find(func(o *madeService) bool { return o.row == svc || o.row.Name == svc.Name })
 		made := was
@@ -134,8 +133,8 @@ func (m *maker) service(svc *schema.Service, srv *schema.Server, id uint32) (*ma
 
 // vservers makes the vservers.
 func (m *maker) vservers() error {
-	rowwise := !m.renumbered && alike(m.x.c, m.prev.Index.c, vserverRows, serviceRows, servers, bindings) && identical(m.s.IDs.Vservers, m.prev.ids.Vservers)
-	if rowwise && m.x.c.Same(m.prev.Index.c, vserverRows) && m.x.c.Same(m.prev.Index.c, bindings) {
+	rowwise := !m.renumbered && alike(m.x.c, m.prev.Index.c, vserverRows, serviceRows, servers, bindings, groupRows, memberRows) && identical(m.s.IDs.Vservers, m.prev.ids.Vservers)
+	if rowwise && m.x.c.Same(m.prev.Index.c, vserverRows) && m.x.sameBindings(m.prev.Index) {
 		m.out.vservers, m.config.Vservers = m.prev.vservers, m.prev.Tables.Config.Vservers
 		return nil
 	}

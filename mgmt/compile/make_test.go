@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -15,7 +16,21 @@ import (
 func anyLine(r *rand.Rand) string {
 	n := func(k int) int { return r.IntN(k) }
 	yes := func(a, b string) string { return []string{a, b}[r.IntN(2)] }
-	switch r.IntN(25) {
+	switch r.IntN(32) {
+	case 24:
+		return fmt.Sprintf("add serviceGroup g%d %s", n(3), yes("HTTP", "TCP"))
+	case 25, 26:
+		return fmt.Sprintf("bind serviceGroup g%d srv%d %d -weight %d", n(3), n(4), 80+n(3), 1+n(100))
+	case 27:
+		return fmt.Sprintf("bind lb vserver v%d g%d", n(4), n(3))
+	case 28:
+		return fmt.Sprintf("%s serviceGroup g%d srv%d %d", yes("enable", "disable"), n(3), n(4), 80+n(3))
+	case 29:
+		return fmt.Sprintf("%s serviceGroup g%d", yes("enable", "disable"), n(3))
+	case 30:
+		return fmt.Sprintf("%s serviceGroup g%d%s", yes("bind", "unbind"), n(3), yes(" -monitorName m1", " -monitorName m2"))
+	case 31:
+		return fmt.Sprintf("%s%d", yes("set serviceGroup g1 -svrTimeout ", yes("rm serviceGroup g", "unbind serviceGroup g1 srv1 8")), n(3))
 	case 0, 1:
 		return fmt.Sprintf("add server srv%d 10.2.0.%d", n(4), 10+n(6))
 	case 2, 3:
@@ -117,19 +132,29 @@ func TestCompilingOnWhatWasThere(t *testing.T) {
 	}
 }
 
+// named are all names that a service may have, of either version.
+func named(x, prev *Index) []string {
+	names := map[string]bool{}
+	for _, i := range []*Index{x, prev} {
+		for svc := range i.Services() {
+			names[svc.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
 // checkSince: whatever Since passes over has the same state in both versions, whatever the monitors say.
 func checkSince(t *testing.T, x, prev *Index, line string) {
 	t.Helper()
 	d := x.Since(prev)
 	for _, up := range []bool{true, false} {
 		s := &State{}
-		for i := range 6 {
+		for _, name := range named(x, prev) {
 			for _, m := range []string{"tcp-default", "ping-default", "m0", "m1"} {
-				s.Record(fmt.Sprint("s", i), m, MonitorResult{Known: true, Up: up})
+				s.Record(name, m, MonitorResult{Known: true, Up: up})
 			}
 		}
-		for i := range 6 {
-			name := fmt.Sprint("s", i)
+		for _, name := range named(x, prev) {
 			if x.Service(name) == nil || d.All || slices.Contains(d.Services, name) {
 				continue
 			}
@@ -148,8 +173,8 @@ func checkSince(t *testing.T, x, prev *Index, line string) {
 			}
 		}
 	}
-	for i := range 6 {
-		if name := fmt.Sprint("s", i); prev.Service(name) != nil && x.Service(name) == nil && !d.Gone {
+	for _, name := range named(x, prev) {
+		if prev.Service(name) != nil && x.Service(name) == nil && !d.Gone {
 			t.Fatalf("%s removes service %s, which Since does not tell", line, name)
 		}
 	}

@@ -31,7 +31,11 @@ func (x *Index) monitorsOf(svc *schema.Service) []Watcher {
 	if svc.HealthMonitor == "NO" {
 		return nil
 	}
-	if bound := x.watch[svc.Name]; len(bound) > 0 {
+	watched := svc.Name
+	if m := x.memberOf[svc.Name]; m != nil {
+		watched = m.Group.Name
+	}
+	if bound := x.watch[watched]; len(bound) > 0 {
 		return bound
 	}
 	// A service that takes every port has none that TCP could be tried on.
@@ -69,7 +73,7 @@ func Probes(c *schema.Config, s *State) []Probe {
 	x := NewIndex(c)
 	n := layout(x, s)
 	var out []Probe
-	for _, svc := range schema.All[schema.Service](c) {
+	for svc := range x.Services() {
 		srv := x.ServerOf(svc)
 		if srv == nil {
 			continue // Tables has refused this configuration

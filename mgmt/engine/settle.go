@@ -19,8 +19,8 @@ type turn struct {
 // and notes since when it holds. It returns what has changed; an object that is new starts as down.
 func settle(v *version, s *compile.State, d compile.Difference, now time.Time) (turns []turn) {
 	if d.All {
-		for row := range v.config.Each(schema.Of[schema.Service]()) {
-			turns = settleService(turns, v, s, row.(*schema.Service).Name, now)
+		for svc := range v.index.Services() {
+			turns = settleService(turns, v, s, svc.Name, now)
 		}
 	}
 	for _, name := range d.Services {
@@ -121,8 +121,8 @@ func forgetMonitors(v *version, s *compile.State, service string) {
 // answers for monitors that are new to it; one that is new, enabled again or at another address starts without.
 func carry(prev, next *version, s *compile.State, d compile.Difference) {
 	if d.All {
-		for row := range next.config.Each(schema.Of[schema.Service]()) {
-			carryService(prev, next, s, row.(*schema.Service).Name)
+		for svc := range next.index.Services() {
+			carryService(prev, next, s, svc.Name)
 		}
 	}
 	for _, name := range d.Services {

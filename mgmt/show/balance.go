@@ -21,10 +21,10 @@ func showServer(p *page) error {
 			continue
 		}
 		n := 0
-		for _, svc := range schema.All[schema.Service](p.Config) {
+		for svc := range p.x.Services() {
 			if svc.Server == s.Name {
 				n++
-				p.f("\n%d)\t%s (%s: %s) - %s State: %s", n, svc.Name, s.IPAddress, port(svc.Port), svc.ServiceType, p.serviceState(svc.Name))
+				p.f("\n%d)\t%s (%s: %s) - %s State: %s", n, p.boundName(svc.Name), s.IPAddress, port(svc.Port), svc.ServiceType, p.serviceState(svc.Name))
 			}
 		}
 		if n > 0 {
@@ -114,7 +114,7 @@ func (p *page) vserver(v *schema.LBVserver) {
 		if svc == nil {
 			continue
 		}
-		p.f("%d)\t%s (%s: %s) - %s State: %s\tWeight: %d\n", i+1, svc.Name, p.serverIP(svc), port(svc.Port), svc.ServiceType,
+		p.f("%d)\t%s (%s: %s) - %s State: %s\tWeight: %d\n", i+1, p.boundName(svc.Name), p.serverIP(svc), port(svc.Port), svc.ServiceType,
 			p.serviceState(svc.Name), b.Weight)
 	}
 }

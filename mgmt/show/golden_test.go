@@ -236,3 +236,32 @@ func TestRates(t *testing.T) {
 		t.Error("a reason for which nothing was dropped is listed")
 	}
 }
+
+// TestServiceGroups: what is told of groups and their members.
+func TestServiceGroups(t *testing.T) {
+	v := seen(t)
+	v.Config = configure(t, site+`
+add serviceGroup pool HTTP -comment "all of rack 4"
+add serviceGroup empty TCP -healthMonitor NO -usip YES -state DISABLED
+bind serviceGroup pool s1 8080 -weight 4
+bind serviceGroup pool s2 8080
+bind serviceGroup pool 10.2.0.14 8080 -state DISABLED
+bind serviceGroup pool -monitorName health
+bind lb vserver web pool`)
+	v.State.IDs = compile.AssignIDs(v.Config, v.State.IDs)
+	v.State.Record("pool?s1?8080", "health", compile.MonitorResult{Known: true, Up: true, Probes: 12, Response: "Success - HTTP response code 200 received."})
+	v.State.Record("pool?s2?8080", "health", compile.MonitorResult{Known: true, Probes: 5, Failed: 5, FailedNow: 5})
+	h := v.State.Services["pool?s1?8080"]
+	h.Since = v.Now.Add(-time.Minute)
+	v.State.SetService("pool?s1?8080", h)
+	for n, st := range []*api.Stats{v.Before, v.Stats} {
+		st.Services = append(st.Services, api.FlowStats{ID: 5, Name: "pool?s1?8080", Flows: uint64(100 * n), OpenFlows: 7, PacketsIn: uint64(500 * n)})
+	}
+	var got strings.Builder
+	for _, line := range []string{"show serviceGroup", "show serviceGroup pool", "show serviceGroup pool -includeMembers", "show serviceGroup g9", "show lb vserver web", "show server s2",
+		"show lb monitor health", "stat serviceGroup", "stat serviceGroup pool", "stat serviceGroup g9", "stat serviceGroupMember pool s1 8080",
+		"stat serviceGroupMember pool 10.2.0.12 8080", "stat serviceGroupMember pool s1 81", "stat serviceGroupMember g9 s1 81", "stat lb vserver web"} {
+		got.WriteString("> " + line + "\n" + answer(t, line, v))
+	}
+	golden(t, "service-group", got.String())
+}

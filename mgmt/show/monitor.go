@@ -84,6 +84,11 @@ func (p *page) monitor(m *schema.LBMonitor) {
 			bound = append(bound, b.Service)
 		}
 	}
+	for _, b := range schema.All[schema.ServiceGroupMonitor](p.Config) {
+		if b.Monitor == m.Name {
+			bound = append(bound, b.Group)
+		}
+	}
 	if len(bound) > 0 {
 		p.f("Bound services:\n  %s\n", strings.Join(bound, "\n  "))
 	}

@@ -129,13 +129,18 @@ func statService(p *page) error {
 	p.f("Service(s) Summary\n")
 	p.services(rows)
 	if one {
-		n, b := p.serviceFlow(rows[0].Name)
-		p.head("\nService Statistics")
-		p.flowRows("Service hits", n, b)
-		p.level("Packets in the last 14 seconds", n.RecentPackets)
-		p.level("Bytes in the last 14 seconds", n.RecentBytes)
+		p.serviceFigures(rows[0].Name)
 	}
 	return nil
+}
+
+// serviceFigures writes all that is counted of one service.
+func (p *page) serviceFigures(name string) {
+	n, b := p.serviceFlow(name)
+	p.head("\nService Statistics")
+	p.flowRows("Service hits", n, b)
+	p.level("Packets in the last 14 seconds", n.RecentPackets)
+	p.level("Bytes in the last 14 seconds", n.RecentBytes)
 }
 
 func (p *page) services(rows []*schema.Service) {

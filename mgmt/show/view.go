@@ -97,8 +97,10 @@ type page struct {
 var writers = map[string]func(*page) error{
 	"show ns-ip": showIP, "show vlan": showVLAN, "show route": showRoute, "show arp": showARP, "show interface": showInterface,
 	"show server": showServer, "show service": showService, "show lb-vserver": showVserver, "show lb-monitor": showMonitor,
-	"show lb-parameter": showParameter,
-	"show version":      showVersion, "show hardware": showHardware,
+	"show lb-parameter": showParameter, "show service-group": showGroup, "stat service-group": statGroup,
+	"stat service-group-member-stat": statMember,
+
+	"show version": showVersion, "show hardware": showHardware,
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
 	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace,

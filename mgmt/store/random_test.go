@@ -73,11 +73,12 @@ func wellFormed(f *schema.Field, v reflect.Value, text string) string {
 func randomText(r *rand.Rand, c *schema.Config, f *schema.Field) (string, bool) {
 	switch {
 	case f.Ref != "":
-		rows := c.Rows(schema.Find(f.Ref))
+		o := f.Targets()[r.IntN(len(f.Targets()))]
+		rows := c.Rows(o)
 		if len(rows) == 0 {
 			return "", false
 		}
-		return schema.Find(f.Ref).Key(rows[r.IntN(len(rows))]), true
+		return o.Key(rows[r.IntN(len(rows))]), true
 	case len(f.Enum) > 0:
 		return f.Enum[r.IntN(len(f.Enum))], true
 	case f.Type == reflect.TypeFor[netip.Addr]():

@@ -157,14 +157,15 @@ func dangling(c *schema.Config, w *row) string {
 		if f.Ref == "" {
 			continue
 		}
-		target, name := schema.Find(f.Ref), f.Text(v)
-		if target == nil || name == "" {
+		name := f.Text(v)
+		if name == "" {
 			continue
 		}
+		target, row := f.Refers(c, name)
 		if target == monitors && schema.MonitorNamed(c, name) != nil {
 			continue // built in
 		}
-		if _, ok := c.Row(target, name); !ok {
+		if row == nil {
 			return fmt.Sprintf("No such resource [%s, %s]", f.CLI, name)
 		}
 	}

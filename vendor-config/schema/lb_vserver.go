@@ -18,11 +18,11 @@ type LBVserver struct {
 	Comment         string     `cli:"comment" max:"255" help:"Any text about the vserver"`
 }
 
-// LBVserverService binds a service to a vserver.
+// LBVserverService binds a service, or all members of a service group, to a vserver.
 type LBVserverService struct {
 	Vserver string `cli:"name" key:"1" ref:"lb vserver" help:"Name of the vserver"`
-	Service string `cli:"serviceName" key:"2" ref:"service" help:"Name of the service"`
-	Weight  uint16 `cli:"weight" min:"1" max:"100" def:"1" only:"bind,set" help:"Share of the service against the others"`
+	Service string `cli:"serviceName" key:"2" ref:"service,serviceGroup" help:"Name of the service or of the service group"`
+	Weight  uint16 `cli:"weight" min:"1" max:"100" def:"1" only:"bind,set" help:"Share of the service against the others; members of a group have their own"`
 }
 
 func init() {
@@ -39,5 +39,5 @@ func init() {
 		"authnProfile macmodeRetainvlan=DISABLED dbsLb=DISABLED dns64=DISABLED bypassAAAA=NO RecursionAvailable=NO " +
 		"processLocal=DISABLED dnsProfileName lbprofilename redirectFromPort httpsRedirectUrl retainConnectionsOnCluster=NO")
 	register[LBVserverService]("lb vserver", "lb-vserver-service", "bind unbind set", "Service bound to a load balancing virtual server", true)
-	unbuilt[LBVserverService]("serviceGroupName policyName priority gotoPriorityExpression type invoke")
+	unbuilt[LBVserverService]("policyName priority gotoPriorityExpression type invoke")
 }

@@ -27,10 +27,12 @@ import (
 //	min:"1" max:"9"   range of a number; max is the greatest length of a string
 //	any:"0"           `*` is accepted and means this number (or the address 0.0.0.0)
 //	unit:"seconds"    unit of the number
-//	ref:"service"     names a row of that object
+//	ref:"service"     names a row of that object, or of one of several: ref:"service,serviceGroup"
 //	fixed:"yes"       cannot be changed by `set` after `add`
 //	required:"yes"    must be given to `add`
 //	only:"add,set"    verbs that take the argument (all when left out)
+//	within:"yes"      this key finds a row that belongs to one of another object with the same words: with it a command such as
+//	                  set or disable is about that row, without it about the other
 //	also:"set,rm"     verbs besides add that take this positional, where it is optional and must agree with the row
 //	many:"yes"        keyword takes values up to the next keyword: several rows when it is a key, else joined by spaces
 //	syntax:"name"     form of a string: see syntaxes
@@ -70,10 +72,12 @@ type Field struct {
 	HasMin, HasMax     bool
 	Any                string
 	Unit, Ref, After   string
+	targets            []*Object
 	Key, Pos           int
 	Fixed, Required    bool
 	Flag, Keyword      bool
 	Many, Secret       bool
+	Within             bool
 	ForField           string   // the field that decides whether this one means something
 	ForValues          []string // its values with which it does
 	Type               reflect.Type
@@ -120,14 +124,31 @@ func (o *Object) Field(cli string) *Field {
 	return nil
 }
 
+// Targets are the objects of which the field names a row: none, one, or several that have no names in common. The list must
+// not be written to.
+func (f *Field) Targets() []*Object {
+	Objects() // which finds them
+	return f.targets
+}
+
+// Refers finds the row that the field's value names, or nil; o is its object, or the first that it could be of.
+func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
+	for _, t := range f.Targets() {
+		if row, ok := c.Row(t, name); ok {
+			return t, row
+		}
+	}
+	return f.Targets()[0], nil
+}
+
 // Takes tells whether the argument may be given with the verb, as far as its tag only says.
 func (f *Field) Takes(verb string) bool { return len(f.Only) == 0 || slices.Contains(f.Only, verb) }
 
 var objects []*Object
 
 // fileOrder is the order in which objects are written, as device-saved files have it.
-var fileOrder = []string{"vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "lb-vserver", "lb-vserver-service",
-	"lb-parameter", "lb-monitor", "service-monitor", "route"}
+var fileOrder = []string{"vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
+	"lb-vserver", "lb-vserver-service", "lb-parameter", "lb-monitor", "service-monitor", "service-group-member", "service-group-monitor", "route"}
 
 // Objects are all objects in the order in which they are written to a file; operational commands come last.
 var Objects = sync.OnceValue(func() []*Object {
@@ -140,8 +161,12 @@ var Objects = sync.OnceValue(func() []*Object {
 	}
 	for _, o := range objects {
 		for _, f := range o.Fields {
-			if f.Ref != "" && Find(f.Ref) == nil {
-				panic("schema: object " + o.YANG + ": field " + f.CLI + " refers to " + f.Ref + ", which does not exist")
+			for _, r := range strings.FieldsFunc(f.Ref, func(c rune) bool { return c == ',' }) {
+				target := Find(r)
+				if target == nil {
+					panic("schema: object " + o.YANG + ": field " + f.CLI + " refers to " + r + ", which does not exist")
+				}
+				f.targets = append(f.targets, target)
 			}
 		}
 	}

@@ -40,8 +40,10 @@ func TestRowsComeAfterWhatTheyReferTo(t *testing.T) {
 	seen := map[*Object]bool{}
 	for _, o := range Objects() {
 		for _, f := range o.Fields {
-			if f.Ref != "" && f.Ref != "lb monitor" && !seen[Find(f.Ref)] {
-				t.Errorf("%s refers to %s, which is written later", o.YANG, f.Ref)
+			for _, target := range f.Targets() {
+				if f.Ref != "lb monitor" && !seen[target] {
+					t.Errorf("%s refers to %s, which is written later", o.YANG, target.YANG)
+				}
 			}
 		}
 		seen[o] = true

@@ -8,7 +8,7 @@ import (
 )
 
 // tagNames are the tags that a field may bear; object.go explains them.
-var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also after many flag syntax for secret help")
+var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also within after many flag syntax for secret help")
 
 // register adds an object; it panics on a wrong tag, so that a fault of the programmer shows at the first start.
 func register[T any](words, yang, verbs, help string, rows bool) {
@@ -85,7 +85,8 @@ func field(i int, sf reflect.StructField) (*Field, string) {
 	f := &Field{Index: i, CLI: tags["cli"], YANG: kebab(sf.Name), Help: tags["help"], Enum: list("enum"), Later: list("later"),
 		Only: list("only"), Also: list("also"), Any: tags["any"], Unit: tags["unit"], Ref: tags["ref"], After: tags["after"],
 		Syntax: tags["syntax"], Always: tags["always"] != "", Fixed: tags["fixed"] != "", Required: tags["required"] != "",
-		Secret: tags["secret"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "", Type: sf.Type, Alias: map[string]string{}}
+		Secret: tags["secret"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "",
+		Within: tags["within"] != "", Type: sf.Type, Alias: map[string]string{}}
 	f.Default, f.HasDefault = tags["def"]
 	f.Min, f.HasMin = num("min")
 	f.Max, f.HasMax = num("max")
@@ -150,8 +151,8 @@ func (f *Field) fault() string {
 		return "enum is given to a type other than string"
 	case f.Key > 0 && f.Pos > 0:
 		return "key and pos exclude each other"
-	case f.Keyword && f.Key == 0:
-		return "keyword is for keys only"
+	case (f.Keyword || f.Within) && f.Key == 0:
+		return "keyword and within are for keys only"
 	case f.Flag && f.Type.Kind() != reflect.String:
 		return "a flag is of type string"
 	case f.Secret && f.Type.Kind() != reflect.String:

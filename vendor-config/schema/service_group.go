@@ -1,0 +1,52 @@
+package schema
+
+// ServiceGroup is a group of services of one type with options in common. Each member is a service by itself.
+type ServiceGroup struct {
+	Name           string `cli:"serviceGroupName" key:"1" max:"127" syntax:"name" help:"Name of the service group; no service has the same"`
+	ServiceType    string `cli:"serviceType" pos:"2" required:"yes" fixed:"yes" enum:"HTTP,TCP,UDP,ANY" later:"FTP,SSL,SSL_BRIDGE,SSL_TCP,DTLS,NNTP,RPCSVR,DNS,ADNS,SNMP,RTSP,DHCPRA,SIP_UDP,SIP_TCP,SIP_SSL,DNS_TCP,ADNS_TCP,MYSQL,MSSQL,ORACLE,RADIUS,RDP,DIAMETER,SSL_DIAMETER,TFTP,SMPP,SYSLOGTCP,SYSLOGUDP,FIX,SSL_FIX" help:"Protocol of the members"`
+	USIP           string `cli:"usip" enum:"YES,NO" def:"NO" always:"yes" help:"The servers see the client's address as source"`
+	UseProxyPort   string `cli:"useproxyport" enum:"YES,NO" def:"YES" always:"yes" help:"With usip: the source port is ours (YES) or the client's (NO)"`
+	CltTimeout     uint32 `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the client's side before a flow is forgotten; 0 takes the protocol's own"`
+	SvrTimeout     uint32 `cli:"svrTimeout" max:"31536000" defby:"serviceType HTTP=360 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the server's side before a flow is forgotten; 0 takes the protocol's own"`
+	HealthMonitor  string `cli:"healthMonitor" enum:"YES,NO" def:"YES" help:"Watch the members by the group's monitors; NO takes them for UP"`
+	DownStateFlush string `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When a member goes DOWN its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
+	State          string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state of all members"`
+	Comment        string `cli:"comment" max:"255" help:"Any text about the group"`
+}
+
+// ServiceGroupMember is a port of a server in a group.
+type ServiceGroupMember struct {
+	Group  string `cli:"serviceGroupName" key:"1" ref:"serviceGroup" help:"Name of the service group"`
+	Server string `cli:"serverName" key:"2" ref:"server" within:"yes" help:"Name or IPv4 address of the server; an address that no server has creates a server named like it"`
+	Port   uint16 `cli:"port" key:"3" any:"0" within:"yes" help:"Port of the member; * keeps the port that the client used"`
+	Weight uint16 `cli:"weight" min:"1" max:"100" def:"1" only:"bind,set" help:"Share of the member against the others"`
+	State  string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"bind" help:"Administrative state of the member"`
+}
+
+// ServiceGroupMonitor binds a monitor to every member of a group. While none is bound each has its protocol's default monitor.
+type ServiceGroupMonitor struct {
+	Group   string `cli:"serviceGroupName" key:"1" ref:"serviceGroup" help:"Name of the service group"`
+	Monitor string `cli:"monitorName" key:"2" keyword:"yes" ref:"lb monitor" help:"Name of the monitor"`
+	State   string `cli:"monState" only:"bind" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A monitor whose binding is disabled does not probe the members and does not count"`
+	Weight  uint32 `cli:"weight" only:"bind" min:"1" max:"100" def:"1" help:"What the monitor counts for when the group has a monThreshold"`
+}
+
+// MemberStat asks for the counters of one member of a group.
+type MemberStat struct {
+	Group  string `cli:"serviceGroupName" pos:"1" required:"yes" help:"Name of the service group"`
+	Server string `cli:"serverName" pos:"2" required:"yes" help:"Name or IPv4 address of the member's server"`
+	Port   uint16 `cli:"port" pos:"3" required:"yes" any:"0" help:"Port of the member"`
+}
+
+func init() {
+	register[ServiceGroup]("serviceGroup", "service-group", "add set unset rm enable disable show stat", "Services of one type with options in common", true)
+	unbuilt[ServiceGroup]("cacheType td=0 maxClient=0 maxReq=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO sp=OFF " +
+		"rtspSessionidRemap=OFF CKA=NO TCPB=NO CMP=NO maxBandwidth=0 monThreshold=0 tcpProfileName httpProfileName " +
+		"appflowLog=DISABLED netProfile autoScale=DISABLED memberPort monConnectionClose=NONE autoDisablegraceful=NO " +
+		"autoDisabledelay autoDelayedTrofs=NO order topicName bootstrap")
+	register[ServiceGroupMember]("serviceGroup", "service-group-member", "bind unbind set unset enable disable", "Member of a service group", true)
+	unbuilt[ServiceGroupMember]("CustomServerID=None hashId serverID nameServer dbsTTL order")
+	register[ServiceGroupMonitor]("serviceGroup", "service-group-monitor", "bind unbind", "Monitor bound to the members of a service group", true)
+	unbuilt[ServiceGroupMonitor]("passive")
+	register[MemberStat]("serviceGroupMember", "service-group-member-stat", "stat", "Counters of a member of a service group", false)
+}
