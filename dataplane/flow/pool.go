@@ -6,11 +6,13 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"sluice/dataplane/packet"
 )
 
 // PoolSettings of a worker's port pools.
 type PoolSettings struct {
-	Pools   int    // most pools, that is pairs of SNIP and service in use, at once
+	Pools   int    // most pools, that is pairs of SNIP and place in use, at once
 	Workers int    // W, a power of two, at most 64
 	Self    int    // this worker, from 0
 	Seed    uint64 // where cursors start, for tests; zero draws a random one
@@ -25,10 +27,10 @@ const (
 	maxPools  = 1 << 20
 )
 
-// pool is the ports of one SNIP toward one service. A word holds 64 ports; a bit set in taken is a port that is out, a bit set in
+// pool is the ports of one SNIP toward one place. A word holds 64 ports; a bit set in taken is a port that is out, a bit set in
 // full is a word of taken in which no port is left that this pool may give out; one that is not set promises nothing.
 type pool struct {
-	key    uint64 // SNIP in memory order | service << 32
+	key    uint64 // SNIP in memory order | place << 32
 	lo, hi uint16 // range of the last Take, which full is true for
 	cursor uint16 // port to look at next
 	// fetched is how many of the ports to come have had the slots of their ways back fetched: a guess, see fetchNext.
@@ -38,7 +40,7 @@ type pool struct {
 	taken   [portWords]uint64
 }
 
-// Pools are the free source ports per SNIP and service. Ports are given out in turn, so that each rests as long as it can before
+// Pools are the free source ports per SNIP and place, which is where a service is: see Place. Ports are given out in turn, so that each rests as long as it can before
 // it is used again. This worker gives out only ports q with q & (W-1) == Self, and never 3784 and 4784 (BFD) and
 // 4789 (VXLAN). Memory is used as pools come up; when all are in use, one that has no port out is taken over.
 type Pools struct {
@@ -97,9 +99,9 @@ func (p *Pools) Close() error {
 	return unix.Munmap(mem)
 }
 
-// Take gives out a free port from lo to hi (host order) of snip (memory order) toward a service; ok is false when there is none.
-func (p *Pools) Take(snip, service uint32, lo, hi uint16) (port uint16, ok bool) {
-	x := p.open(poolKey(snip, service))
+// Take gives out a free port from lo to hi (host order) of snip (memory order) toward a place; ok is false when there is none.
+func (p *Pools) Take(snip, place uint32, lo, hi uint16) (port uint16, ok bool) {
+	x := p.open(poolKey(snip, place))
 	if x == nil {
 		return 0, false
 	}
@@ -185,26 +187,35 @@ func (p *Pools) setRange(x *pool, lo, hi uint16) {
 	}
 }
 
-// Release takes a port back. A port that is not out is ignored.
-func (p *Pools) Release(snip, service uint32, port uint16) {
-	if x := p.find(poolKey(snip, service)); x != nil {
-		x.release(port)
+// Release takes a port back. It reports false if the port was not out.
+func (p *Pools) Release(snip, place uint32, port uint16) bool {
+	x := p.find(poolKey(snip, place))
+	return x != nil && x.release(port)
+}
+
+// ReleaseOf takes back the port of the flow that its server sees as k. If a service of every port is at the address beside one of
+// k's, it is out of one pool of the two at most, since both would be one flow.
+func (p *Pools) ReleaseOf(k packet.Key) {
+	snip, server, port := uint32(k.A), uint32(k.A>>32), packet.Swap16(uint16(k.B))
+	if !p.Release(snip, Place(server, uint16(k.B>>16)), port) {
+		p.Release(snip, Place(server, 0), port)
 	}
 }
 
-func (x *pool) release(port uint16) {
+func (x *pool) release(port uint16) bool {
 	w, bit := uint32(port)>>6, uint64(1)<<(port&63)
 	if x.taken[w]&bit == 0 {
-		return
+		return false
 	}
 	x.taken[w] &^= bit
 	x.out--
 	x.full[w>>6] &^= 1 << (w & 63)
+	return true
 }
 
-// Used is how many ports of snip toward service are out.
-func (p *Pools) Used(snip, service uint32) int {
-	if x := p.find(poolKey(snip, service)); x != nil {
+// Used is how many ports of snip toward a place are out.
+func (p *Pools) Used(snip, place uint32) int {
+	if x := p.find(poolKey(snip, place)); x != nil {
 		return int(x.out)
 	}
 	return 0

@@ -5,7 +5,15 @@ import (
 	"unsafe"
 )
 
-func poolKey(snip, service uint32) uint64 { return uint64(snip) | uint64(service)<<32 }
+func poolKey(snip, place uint32) uint64 { return uint64(snip) | uint64(place)<<32 }
+
+// Place is the number of the pool toward a server's address and port, both in memory order (port 0: a service of every port):
+// services at one address share it, and one that comes in the place of another goes on with its turns, so that a port rests at
+// the server, too, where its last connection may still be in TIME_WAIT. Two addresses of one number share a pool, which costs ports only.
+func Place(server uint32, port uint16) uint32 {
+	hi, lo := bits.Mul64(uint64(server)|uint64(port)<<32|1<<63, 0x9e3779b97f4a7c15)
+	return uint32((hi ^ lo) >> 16)
+}
 
 // number is pool n.
 func (p *Pools) number(n uint32) *pool {

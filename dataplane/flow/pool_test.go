@@ -230,6 +230,33 @@ func TestTakeUnusedPassesOverOtherFlows(t *testing.T) {
 	}
 }
 
+// TestPlacesOfOneServer: a service of every port and one of the same address and port have ports of their own, each flow's goes
+// back to where it came from, and whatever takes a service's place there does not begin again with the ports that it had last.
+func TestPlacesOfOneServer(t *testing.T) {
+	tab := open(t, 4000, [2]uint64{})
+	p := openPools(t, PoolSettings{Pools: 8, Workers: 1})
+	const server, snip = 11, 5
+	port := packet.Swap16(80)
+	own, every := Place(server, port), Place(server, 0)
+	last := map[uint32]uint16{}
+	for range 1000 {
+		for _, place := range []uint32{own, every} {
+			q, ok := p.TakeUnused(tab, snip, place, 1024, 59999, server, 80, packet.ProtoTCP)
+			if !ok || last[place] != 0 && q != last[place]+1 && q != last[place]+2 && q > last[place] {
+				t.Fatalf("port %d %v after %d", q, ok, last[place])
+			}
+			last[place] = q
+			out := packet.MakeKey(snip, server, q, 80, packet.ProtoTCP)
+			was := [2]int{p.Used(snip, own), p.Used(snip, every)}
+			p.ReleaseOf(out)
+			p.ReleaseOf(out)
+			if place == own && p.Used(snip, own) != was[0]-1 || place == every && p.Used(snip, every) != was[1]-1 {
+				t.Fatalf("port %d did not go back to where it came from: %d, %d are out, were %v", q, p.Used(snip, own), p.Used(snip, every), was)
+			}
+		}
+	}
+}
+
 // TestPortsBesideAnotherService: wherever the turn of a new service begins among the thousands of ports that an earlier one has at the same
 // address, it finds a free one, as long as there are some.
 func TestPortsBesideAnotherService(t *testing.T) {

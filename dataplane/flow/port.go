@@ -30,8 +30,8 @@ func leap(tries int, span uint32) uint32 {
 //
 // Which ports come next is known beforehand, so that the slots of their ways back are prefetched: in a rush of new flows the
 // memory that Create writes is at hand.
-func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
-	x := p.open(poolKey(snip, service))
+func (p *Pools) TakeUnused(t *Table, snip, place uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
+	x := p.open(poolKey(snip, place))
 	if x == nil {
 		return 0, false
 	}
@@ -40,12 +40,12 @@ func (p *Pools) TakeUnused(t *Table, snip, service uint32, lo, hi uint16, server
 
 // PeekUnused is TakeUnused without consequences: the port that it would give out now, if the flow of the reverse entry gone
 // (nil: none) were not there any more. It takes the port from a copy.
-func (p *Pools) PeekUnused(t *Table, snip, service uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
-	x := p.peek(poolKey(snip, service))
+func (p *Pools) PeekUnused(t *Table, snip, place uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8, gone *Entry) (port uint16, ok bool) {
+	x := p.peek(poolKey(snip, place))
 	if x == nil {
 		return 0, false
 	}
-	if gone != nil && gone.Kind&KindPool != 0 && poolKey(uint32(gone.A>>32), gone.Service) == x.key {
+	if gone != nil && gone.Kind&KindPool != 0 && uint32(gone.A>>32) == snip && (place == Place(uint32(gone.A), uint16(gone.B)) || place == Place(uint32(gone.A), 0)) {
 		x.release(packet.Swap16(uint16(gone.B >> 16)))
 	}
 	return p.takeUnused(x, t, snip, lo, hi, server, serverPort, proto, gone)

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"sluice/dataplane/flow"
-	"sluice/dataplane/packet"
 )
 
 // age paces the sweep that finds flows which were silent too long: the whole table in 10 s, a small one in a tick, and a
@@ -69,8 +68,7 @@ func (w *Worker) Gone(fwd, rev *flow.Entry) {
 		}
 	}
 	if e.Kind&flow.KindPool != 0 {
-		k := e.Server()
-		w.pools.Release(uint32(k.A), e.Service, packet.Swap16(uint16(k.B)))
+		w.pools.ReleaseOf(e.Server())
 	}
 	if !e.State.Closed() {
 		w.closed(e)

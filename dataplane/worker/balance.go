@@ -33,7 +33,7 @@ const (
 	proxyPortHi = 65535
 )
 
-// maxPools is how many pairs of SNIP and service can have ports out at once, 1 port pool each.
+// maxPools is how many pairs of SNIP and server address can have ports out at once, 1 port pool each.
 const maxPools = 1 << 14
 
 // balance returns why p ends here, or NoReason if it goes on to route.
@@ -117,7 +117,7 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 		return e, packet.NoReason
 	}
 	if kind&flow.KindPool != 0 {
-		w.pools.Release(uint32(to.A), s.ID, packet.Swap16(uint16(to.B)))
+		w.pools.ReleaseOf(to)
 	}
 	if result == flow.Full {
 		return nil, packet.DropFlowTableFull
@@ -162,6 +162,7 @@ func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service, ask *W
 		}
 		return packet.Key{A: uint64(client) | server, B: b | uint64(packet.Swap16(q))}, 0, packet.NoReason
 	}
+	place := flow.Place(s.IP, s.Port)
 	for i := uint32(0); i < s.SNIPs; i++ {
 		n := t.SNIP(s, i)
 		to.A = uint64(n.IP) | server
@@ -176,9 +177,9 @@ func (w *Worker) source(t *table.Set, p *packet.Packet, s *table.Service, ask *W
 		var q uint16
 		var ok bool
 		if ask == nil {
-			q, ok = w.pools.TakeUnused(w.flows, n.IP, s.ID, n.PortLo, n.PortHi, s.IP, hostPort, proto)
+			q, ok = w.pools.TakeUnused(w.flows, n.IP, place, n.PortLo, n.PortHi, s.IP, hostPort, proto)
 		} else {
-			q, ok = w.pools.PeekUnused(w.flows, n.IP, s.ID, n.PortLo, n.PortHi, s.IP, hostPort, proto, ask.goneRev)
+			q, ok = w.pools.PeekUnused(w.flows, n.IP, place, n.PortLo, n.PortHi, s.IP, hostPort, proto, ask.goneRev)
 		}
 		if ok {
 			to.B = b | uint64(packet.Swap16(q))

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"sluice/dataplane/api"
+	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 	"sluice/dataplane/table"
@@ -126,13 +127,19 @@ func (w *Worker) portsInUse(t *table.Set, s *api.Stats) {
 	for i := range s.SNIPs {
 		place[s.SNIPs[i].ID] = i
 	}
+	type pool struct{ snip, place uint32 }
+	counted := map[pool]bool{} // services at one address share a pool
 	for _, v := range t.Services() {
 		if v.UseSourceIP {
 			continue
 		}
 		for _, id := range v.SNIPs {
 			n := &s.SNIPs[place[id]]
-			n.PortsInUse += uint64(w.pools.Used(packet.Addr4(n.IP.As4()), v.ID))
+			p := pool{packet.Addr4(n.IP.As4()), flow.Place(packet.Addr4(v.IP.As4()), packet.Swap16(v.Port))}
+			if !counted[p] {
+				counted[p] = true
+				n.PortsInUse += uint64(w.pools.Used(p.snip, p.place))
+			}
 		}
 	}
 }
