@@ -73,6 +73,9 @@ func (c *control) Apply(_ context.Context, t *api.Tables) error {
 	if err := c.publishTables(next); err != nil {
 		return err // the old set stays: a worker may still read it
 	}
+	if t.Config != nil {
+		c.forgetSessions(before, next)
+	}
 	before.Free(next)
 	if !sameObjects(before, next) {
 		now := c.counted()

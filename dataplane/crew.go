@@ -34,7 +34,7 @@ func newCrew(s *settings, ports *port.Ports) (*crew, error) {
 	for i, l := range c.lcores {
 		w, err := worker.New(worker.Options{
 			ID: i, Mesh: mesh, Lcore: uint32(l), Queue: ports.Queue(i), Ports: list,
-			Flows: s.Flows / len(c.lcores), FlowName: fmt.Sprintf("sluice-flows-%d", i), Huge: s.Huge, Busy: s.Busy,
+			Flows: s.Flows / len(c.lcores), Sessions: s.Sessions, FlowName: fmt.Sprintf("sluice-flows-%d", i), Huge: s.Huge, Busy: s.Busy,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("worker %d on CPU %d cannot start: %w", i, l, err)

@@ -28,6 +28,7 @@ type settings struct {
 	Huge       bool          `mapstructure:"huge"`         // take memory from hugepages
 	FilePrefix string        `mapstructure:"file-prefix"`  // of DPDK's run-time files, if it makes any
 	Flows      int           `mapstructure:"flows"`        // flow entries of all workers; a flow has two
+	Sessions   int           `mapstructure:"sessions"`     // persistence sessions of all workers
 	Tables     int           `mapstructure:"table-memory"` // MiB for tables, new and old; 0: what the machine has
 	Busy       bool          `mapstructure:"busy"`         // never sleep: lowest latency, a whole CPU
 	EALArgs    []string      `mapstructure:"eal-args"`     // further arguments for DPDK
@@ -45,8 +46,10 @@ const envPrefix = "SLUICE_DATAPLANE"
 const (
 	minFlows    = 1024
 	maxFlows    = 1 << 28
-	maxName     = 15  // bytes of a network device's name (IFNAMSIZ less its end)
-	maxSockPath = 107 // bytes of a Unix socket's path (sun_path less its end)
+	minSessions = 1024
+	maxSessions = 1 << 26 // of 64 bytes each: 4 GiB
+	maxName     = 15      // bytes of a network device's name (IFNAMSIZ less its end)
+	maxSockPath = 107     // bytes of a Unix socket's path (sun_path less its end)
 )
 
 // readSettings reads the file and the environment, which wins. A word that is not known is an error that names it.
@@ -59,7 +62,7 @@ func readSettings(path string) (*settings, error) {
 	v.AutomaticEnv()
 	for key, def := range map[string]any{
 		"socket": "/run/sluice/dataplane.sock", "lcore": 0, "lcores": []int{}, "memory": 64, "huge": false, "file-prefix": "",
-		"flows": 1 << 20, "table-memory": 0, "busy": false,
+		"flows": 1 << 20, "sessions": worker.DefaultSessions, "table-memory": 0, "busy": false,
 	} {
 		v.SetDefault(key, def)
 	}
@@ -103,6 +106,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("`lcores` is %v: it lists the numbers of CPUs, from 0", s.Lcores)
 	case len(s.lcores())&(len(s.lcores())-1) != 0 || len(s.lcores()) > worker.MaxWorkers:
 		return fmt.Errorf("`lcores` lists %d CPUs: the workers that share the flows must be 1, 2, 4, 8 or %d", len(s.Lcores), worker.MaxWorkers)
+	case s.Sessions < minSessions || s.Sessions > maxSessions:
+		return fmt.Errorf("`sessions` is %d: between %d and %d persistence sessions can be held", s.Sessions, minSessions, maxSessions)
 	case len(s.Ports) == 0:
 		return errors.New("`ports` is empty: name at least one, e.g. {name: 1/1, device: eth1, twin: tw0}")
 	case len(s.Ports) > port.MaxLanes/2:

@@ -21,14 +21,14 @@ func settingsFile(t *testing.T, text string) string {
 const onePort = "ports: [{name: \"1/1\", device: da, twin: tw0}]\n"
 
 func TestSettingsAreRead(t *testing.T) {
-	got, err := readSettings(settingsFile(t, "socket: /tmp/a.sock\nlcore: 1\nmemory: 128\nhuge: true\nfile-prefix: p\nflows: 4096\ntable-memory: 9\nbusy: true\n"+
+	got, err := readSettings(settingsFile(t, "socket: /tmp/a.sock\nlcore: 1\nmemory: 128\nhuge: true\nfile-prefix: p\nflows: 4096\nsessions: 5000\ntable-memory: 9\nbusy: true\n"+
 		"eal-args: [--log-level, debug]\nports:\n  - {name: \"1/1\", device: da, twin: tw0}\n  - {name: \"1/2\", device: db, twin: tw1}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &settings{
 		Ports:  []portSetting{{"1/1", "da", "tw0"}, {"1/2", "db", "tw1"}},
-		Socket: "/tmp/a.sock", Lcore: 1, Memory: 128, Huge: true, FilePrefix: "p", Flows: 4096, Tables: 9, Busy: true,
+		Socket: "/tmp/a.sock", Lcore: 1, Memory: 128, Huge: true, FilePrefix: "p", Flows: 4096, Sessions: 5000, Tables: 9, Busy: true,
 		EALArgs: []string{"--log-level", "debug"}, Lcores: []int{},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -46,7 +46,7 @@ func TestSettingsDefaultsAndEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Socket != "/run/sluice/dataplane.sock" || s.Memory != 64 || s.Huge || s.Busy || s.FilePrefix != "from-env" || s.Flows != 2048 {
+	if s.Socket != "/run/sluice/dataplane.sock" || s.Memory != 64 || s.Huge || s.Busy || s.FilePrefix != "from-env" || s.Flows != 2048 || s.Sessions != 1<<18 {
 		t.Errorf("settings are %+v", s)
 	}
 }
@@ -79,6 +79,7 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		"ports: [{name: a, device: da, twin: tw0, speed: 3}]\n":    "speed",
 		onePort + "flows: many\n":                                  "flows",
 		onePort + "flows: 3\n":                                     "`flows` is 3",
+		onePort + "sessions: 9\n":                                  "`sessions` is 9",
 		onePort + "table-memory: -1\n":                             "`table-memory` is -1",
 		onePort + "table-memory: 99999999\n":                       "`table-memory` is 99999999: this machine has ",
 		onePort + "lcore: -1\n":                                    "`lcore` is -1",

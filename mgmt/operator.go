@@ -59,6 +59,8 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 		return warnings(r.Warnings), flat(err)
 	case op.Verb == "start" || op.Verb == "stop":
 		return "", flat(o.trace(who, op))
+	case op.Verb == "clear" && op.Object == schema.Of[schema.PersistentSessions]():
+		return "", flat(o.clearSessions(who, op))
 	case op.Verb == "save":
 		return "", flat(o.save(who))
 	case op.Verb == "show" || op.Verb == "stat":
@@ -130,6 +132,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		o.count(v)
 	case "where":
 		v.Where, v.Without = o.where(op)
+	case "lb-persistent-sessions":
+		v.Sessions, v.Without = o.sessions(op)
 	case "trace":
 		v.Trace, v.Without = o.engine.Trace(context.Background(), &api.TraceOrder{})
 	default:

@@ -127,6 +127,10 @@ var changes = []struct {
 }{
 	{"set lb vserver vip -lbMethod LEASTCONNECTION -comment x", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
 		[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -cltTimeout 180 -comment x"}},
+	{"set lb vserver vip -persistenceType srcip -timeout 30 -persistMask 255.255.255.0 -persistenceBackup SOURCEIP -backupPersistenceTimeout 10",
+		[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
+		[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType SRCIPDESTIP -timeout 30 -persistenceBackup SOURCEIP -backupPersistenceTimeout 10 -persistMask 255.255.255.0 -lbMethod ROUNDROBIN -cltTimeout 180"}},
+	{"unset lb vserver vip -persistenceType -timeout", nil, nil},
 	{"unset lb vserver vip -lbMethod", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},
 		[]string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -cltTimeout 180"}},
 	{"set lb vserver vip -lbMethod SOURCEIPHASH -netmask 255.255.255.0", []string{"add lb vserver vip HTTP 10.1.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180"},

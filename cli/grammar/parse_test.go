@@ -136,7 +136,7 @@ func TestAbbreviations(t *testing.T) {
 					value = strings.ToLower(k.field.Enum[len(k.field.Enum)-1])
 				} else if k.field.CLI == "destIP" {
 					value = "10.0.0.2"
-				} else if k.field.CLI == "netmask" {
+				} else if strings.HasSuffix(strings.ToLower(k.field.CLI), "mask") {
 					value = "255.255.255.0"
 				} else if k.field.Syntax == "codes" {
 					value = "200"

@@ -50,7 +50,7 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		return []string{"HEAD /", "GET /a?b=c", `GET /"q'\x`}[r.IntN(3)]
 	case f.Syntax == "ifnum":
 		return fmt.Sprintf("1/%d", 1+r.IntN(4))
-	case strings.Contains(strings.ToLower(f.CLI), "netmask"):
+	case strings.HasSuffix(strings.ToLower(f.CLI), "mask"):
 		return []string{"255.255.255.255", "255.255.255.0", "255.255.0.0", "0.0.0.0"}[r.IntN(4)]
 	case f.CLI == "network":
 		return []string{"0.0.0.0", "10.9.0.0", "10.9.8.0"}[r.IntN(3)]

@@ -129,6 +129,9 @@ func checkVserver(c *schema.Config, v *schema.LBVserver) error {
 		return schema.Refuse(schema.NoPrereq, "netmask", v.Netmask.String()).
 			Because("it is for the methods SOURCEIPHASH and DESTINATIONIPHASH; with " + v.LBMethod + " give -netmask 255.255.255.255")
 	}
+	if err := checkPersistence(v); err != nil {
+		return err
+	}
 	if !v.IPAddress.IsValid() {
 		if v.Port != 0 {
 			return schema.Refuse(schema.Missing, "IPAddress")

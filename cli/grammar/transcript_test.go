@@ -31,7 +31,8 @@ var savedFile = []struct{ line, refused string }{
 	{"add service up 10.20.0.21 ANY * -usip YES -useproxyport YES", ""},
 	{"add serviceGroup g HTTP -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO", ""},
 	{"add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180", ""},
-	{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -cltTimeout 9000", "Feature not supported in this release [persistenceType, SOURCEIP]"},
+	{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -timeout 30 -cltTimeout 9000", ""},
+	{"add lb vserver vs3 HTTP 10.10.0.52 80 -persistenceType COOKIEINSERT -timeout 0", "Feature not supported in this release [persistenceType, COOKIEINSERT]"},
 	{"add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120 -Listenpriority 101", ""},
 	{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED", "Feature not supported in this release [IPAddress, *]"},
 	{"set lb parameter -sessionsThreshold 150000", "Feature not supported in this release [sessionsThreshold]"},
@@ -69,6 +70,7 @@ add vlan 20
 add ns ip 10.10.0.11 255.255.255.0 -vServer DISABLED
 add ns ip 10.20.0.11 255.255.255.0 -vServer DISABLED
 add ns ip 10.10.0.50 255.255.255.255 -type VIP
+add ns ip 10.10.0.51 255.255.255.255 -type VIP
 add ns ip 10.10.0.53 255.255.255.255 -type VIP
 bind vlan 10 -ifnum 1/1
 bind vlan 20 -ifnum 1/2
@@ -83,6 +85,7 @@ add service dns1 10.20.0.32 UDP 53 -usip NO -useproxyport NO -cltTimeout 120 -sv
 add service up 10.20.0.21 ANY * -usip YES -useproxyport YES -cltTimeout 120 -svrTimeout 120
 add serviceGroup g HTTP -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 360
 add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180
+add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -timeout 30 -cltTimeout 9000
 add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120
 bind lb vserver vs1 svc1
 bind lb vserver dns dns1

@@ -44,7 +44,7 @@ var laterWords = strings.Fields("rename apply renumber force sync create import 
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
 var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,ns acls,ns simpleacl,lb group,"+
-	"lb persistentsessions,lb route,lb wlm,cr vserver,cr policy,cr action,cs vserver,cs policy,cs action,cs policylabel,cs parameter,"+
+	"lb route,lb wlm,cr vserver,cr policy,cr action,cs vserver,cs policy,cs action,cs policylabel,cs parameter,"+
 	"vrid,vrid6,vridparam,ha node,ha sync,ha failover,ha files,channel,lacp,linkset,arpparam,nd6,bridgetable,bridgegroup,ipset,"+
 	"netprofile,l2param,l3param,l4param,inat,inatparam,rnat,rnatparam,rnatip,iptunnel,iptunnelparam,vxlan,vxlanvlanmap,netbridge,"+
 	"forwardingsession,fis,ns ratecontrol,ns tcpprofile,ns tcpparam,ns httpprofile,ns httpparam,ns timeout,ns spparams,ns surgeq,"+

@@ -21,6 +21,8 @@ type Dataplane interface {
 	Where(ctx context.Context, flow *Tuple) (*Where, error)
 	// Trace begins or ends a trace of packets, and tells what the last one has seen. While one runs there is no other.
 	Trace(ctx context.Context, order *TraceOrder) (*Trace, error)
+	// Sessions tells or clears persistence sessions.
+	Sessions(ctx context.Context, order *SessionOrder) (*Sessions, error)
 }
 
 // Tables are the dataplane's whole instructions in parts, each with a version of its own. A nil part stays as it is.
@@ -118,6 +120,12 @@ type Vserver struct {
 	ClientTimeout uint32 // seconds idle before a flow is forgotten
 	Bindings      []Binding
 	HashMask      uint32 // SourceIPHash, DestinationIPHash: bits of the address that count, 0xffffff00 for a /24; 0 = all
+
+	Persistence          Persistence
+	PersistMask          uint32 // bits of each address that count, as HashMask
+	PersistSeconds       uint32 // without a new flow until a client is forgotten
+	PersistBackup        Persistence
+	PersistBackupSeconds uint32
 }
 
 // Binding is a service that a vserver may choose.
@@ -262,6 +270,8 @@ type FlowStats struct {
 
 	RecentPackets uint64 // services: in both directions in the last 14 seconds, by which LEASTPACKETS chooses
 	RecentBytes   uint64 // the same for LEASTBANDWIDTH
+
+	Sessions uint64 // vservers: persistence sessions now
 }
 
 // SNIPStats tells what a SNIP is called by number, so that a management that starts anew keeps the numbers.

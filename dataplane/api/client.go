@@ -86,6 +86,18 @@ func (c *Client) Trace(ctx context.Context, order *TraceOrder) (*Trace, error) {
 	return r.Trace, nil
 }
 
+// Sessions implements Dataplane.
+func (c *Client) Sessions(ctx context.Context, order *SessionOrder) (*Sessions, error) {
+	r, err := c.do(ctx, &request{Call: callSessions, Sessions: order})
+	if err != nil {
+		return nil, err
+	}
+	if r.Sessions == nil {
+		return nil, errors.New("the dataplane has no answer about the sessions: it may be of another version")
+	}
+	return r.Sessions, nil
+}
+
 // Events implements Dataplane. It opens a connection of its own.
 func (c *Client) Events(ctx context.Context) (<-chan Event, error) {
 	if err := c.alive(); err != nil {

@@ -160,6 +160,10 @@ func serveCalls(ctx context.Context, s *stream, d Dataplane) {
 			err = errors.New("no order was given for the trace")
 		case q.Call == callTrace:
 			r.Trace, err = d.Trace(ctx, q.Trace)
+		case q.Call == callSessions && q.Sessions == nil:
+			err = errors.New("no order was given for the persistence sessions")
+		case q.Call == callSessions:
+			r.Sessions, err = d.Sessions(ctx, q.Sessions)
 		default:
 			err = fmt.Errorf("the dataplane does not know call %d: install programs of one release", q.Call)
 		}

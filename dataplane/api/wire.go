@@ -43,10 +43,11 @@ const (
 )
 
 const (
-	callApply uint8 = 1
-	callStats uint8 = 2
-	callWhere uint8 = 3
-	callTrace uint8 = 4
+	callApply    uint8 = 1
+	callStats    uint8 = 2
+	callWhere    uint8 = 3
+	callTrace    uint8 = 4
+	callSessions uint8 = 5
 )
 
 // hello is the first value in each direction. In the answer a Refusal says why the connection ends here.
@@ -62,6 +63,8 @@ type request struct {
 	Tables *Tables
 	Flow   *Tuple
 	Trace  *TraceOrder
+
+	Sessions *SessionOrder
 }
 
 // response answers a request. Refusal is the handler's error, empty if there was none.
@@ -70,6 +73,8 @@ type response struct {
 	Stats   *Stats
 	Where   *Where
 	Trace   *Trace
+
+	Sessions *Sessions
 }
 
 // RefusedError is the dataplane's own answer that it did not do what it was asked to: nothing has changed and the

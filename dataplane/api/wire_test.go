@@ -58,6 +58,10 @@ func (f *fake) Trace(_ context.Context, o *TraceOrder) (*Trace, error) {
 	return &Trace{Filter: o.Start, Running: !o.Stop, Walks: []Walk{{Steps: []Step{{"parse", StepPassed}}}}}, nil
 }
 
+func (f *fake) Sessions(_ context.Context, o *SessionOrder) (*Sessions, error) {
+	return &Sessions{Next: o.From + 1, List: []Session{{Kind: PersistSourceIP, Vserver: "v", Left: time.Minute}}}, nil
+}
+
 func (f *fake) Events(ctx context.Context) (<-chan Event, error) { return f.events, nil }
 
 // serve starts a server for d and returns its path and a function that stops it and waits.

@@ -23,7 +23,8 @@ type Vserver struct {
 	pool    uint32 // index in pools
 
 	hashPort uint16 // bits of the source port, and
-	_        uint16
+	Persists bool   // it has persistence: see Set.Persistence
+	_        uint8
 	hashA    uint64 // of the addresses that the method hashes
 }
 
@@ -95,6 +96,9 @@ type config struct {
 
 	key   ClusterKey
 	names []uint64 // by service ID; nil if no vserver chooses by a hash
+
+	persists    int     // vservers that have persistence
+	persistence uintptr // array of Persistence, in management's order, if there are any
 }
 
 func vipKey(ip uint32, port uint16, proto uint8) uint64 {
@@ -126,6 +130,7 @@ func newConfig(src *api.Config) (*config, error) {
 		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(c.refs())*snipSize) +
 		2*pad((uintptr(c.topV)+1)*4)
 	c.nameServices()
+	c.countPersistence()
 	return c, nil
 }
 
@@ -150,6 +155,7 @@ func (c *config) fill() (err error) {
 	c.places = c.mem.take((uintptr(c.topV) + 1) * 4)
 	c.fillServices(c.sources)
 	c.sources = nil
+	c.fillPersistence()
 	if err := c.fillVservers(); err != nil {
 		return err
 	}
@@ -288,6 +294,9 @@ func checkVservers(src *api.Config, services byID[api.Service]) error {
 		if err := checkBindings(v, services, bound, uint32(i+1)); err != nil {
 			return err
 		}
+		if err := checkPersistence(v); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -379,7 +388,7 @@ func (c *config) fillVservers() error {
 		p := c.vservers + uintptr(i)*vserverSize
 		r := (*Vserver)(unsafe.Add(nil, p))
 		*r = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
-			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i)}
+			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i), Persists: v.Persistence != 0}
 		r.hashA, r.hashPort = hashMasks(v)
 		*u32(c.places + uintptr(v.ID)*4) = uint32(i) + 1
 		*u32(c.idle + uintptr(v.ID)*4) = never

@@ -10,6 +10,8 @@ type age struct {
 	slots uint64 // of the table
 	debt  uint64 // slots that are due to be looked at
 	notes uint32 // services whose sums are due to be noted before that (lb.State.Note); debt is not 0 meanwhile, since every tick gives some
+
+	sessions, session uint64 // slots of persistence sessions that are due to be looked at as well, and the next one
 }
 
 const (
@@ -35,6 +37,11 @@ func (w *Worker) sweep(most uint64) {
 func (w *Worker) pay(most uint64) {
 	if w.age.notes != 0 {
 		w.age.notes = w.lb.Note(int(most / slotsANote))
+		return
+	}
+	if n := min(w.age.sessions, most); n != 0 {
+		w.age.sessions -= n
+		w.sweepSessions(n)
 		return
 	}
 	for most = min(most, w.age.debt); most > 0; {

@@ -12,6 +12,9 @@ import (
 // balance opens a flow for each packet that is still open: it finds the vserver, has a service chosen, takes a source port,
 // writes both entries of the flow and translates the packet, which then wants a next hop.
 func balance(w *Worker, t *table.Set, b []packet.Packet) {
+	if w.open != 0 && t.Persist() {
+		w.fetchSessions(t, b)
+	}
 	for m := w.open; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		p := &b[i]
@@ -69,7 +72,7 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if !w.complete(p) {
 		return p.Reason
 	}
-	id := w.lb.Pick(t, v, p.A, p.B)
+	id := w.choose(t, v, p)
 	if id == 0 {
 		return packet.DropNoServiceUp
 	}
@@ -82,6 +85,19 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 		w.asked(e)
 	}
 	return w.first(p, e, packet.ForwardNewFlow)
+}
+
+// choose returns the service of the client's session, or has one chosen; 0 if none is up.
+func (w *Worker) choose(t *table.Set, v *table.Vserver, p *packet.Packet) (id uint32) {
+	if !v.Persists {
+		return w.lb.Pick(t, v, p.A, p.B)
+	}
+	if id = w.remembered(t, v, p.A); id == 0 {
+		if id = w.lb.Pick(t, v, p.A, p.B); id != 0 {
+			id = w.remember(t, v, p.A, id)
+		}
+	}
+	return id
 }
 
 // first translates a packet, whose checksum is complete, and leaves it to route.

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"syscall"
@@ -24,6 +25,8 @@ type Mesh struct {
 	base    uintptr
 	queues  [MaxWorkers]port.Queue // of workers, to wake them
 	states  []*lb.State            // of the workers that have joined
+
+	sessions *lb.Sessions // of all workers; made by the first
 }
 
 // seat is one worker's cache line that the others look at.
@@ -53,8 +56,14 @@ func NewMesh(workers int) (*Mesh, error) {
 	return &Mesh{workers: workers, mem: mem, base: uintptr(unsafe.Pointer(&mem[0]))}, nil
 }
 
-// Close frees the rings. Every worker must have been closed.
-func (m *Mesh) Close() error { return syscall.Munmap(m.mem) }
+// Close frees the rings and the sessions. Every worker must have been closed.
+func (m *Mesh) Close() error {
+	err := syscall.Munmap(m.mem)
+	if m.sessions != nil {
+		err = errors.Join(err, m.sessions.Close())
+	}
+	return err
+}
 
 func (m *Mesh) seat(id int) *seat { return (*seat)(at(m.base + uintptr(id)*seatSize)) }
 

@@ -13,6 +13,7 @@ const (
 	checksumCompleted = int(packet.Reasons) + iota
 	connectionsEnded
 	questionsSent
+	sessionTableFull
 	counters
 )
 
@@ -20,6 +21,7 @@ var ownTexts = [counters - int(packet.Reasons)]api.Counter{
 	{Name: "checksum-completed", Help: "Packets whose unfinished checksum was completed here: switching tx offload off at the sender saves that work (ethtool -K)."},
 	{Name: "connections-ended", Help: "TCP connections that were reset at both ends by the appliance, e.g. because their service is down (-downStateFlush)."},
 	{Name: "end-questions", Help: "Packets sent to the ends of such connections to learn the sequence number that a reset must have."},
+	{Name: "session-table-full", Help: "New connections whose client is not remembered (-persistenceType) because the table of persistence sessions is full: raise sessions in dataplane.yaml."},
 }
 
 // Stats adds this worker's figures to s: its WorkerStats, the counters by name in a fixed order, the traffic of every vserver
@@ -85,6 +87,7 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 		}
 		startup, turns := t.Startup(i)
 		left, why := w.lb.Startup(v.ID, startup, turns)
+		s.Vservers[i].Sessions = uint64(w.sessions.Of(v.ID))
 		s.Vservers[i].Startup, s.Vservers[i].StartupLeft = why, s.Vservers[i].StartupLeft+uint64(left)
 	}
 	for i, v := range t.Services() {

@@ -86,7 +86,13 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		return packet.DropNoVserver
 	}
 	q.Vserver = v.ID
-	if q.Service, _ = w.lb.Choose(t, v, p.A, p.B); q.Service == 0 {
+	if v.Persists {
+		q.Service = w.foretold(t, v, p.A)
+	}
+	if q.Service == 0 {
+		q.Service, _ = w.lb.Choose(t, v, p.A, p.B)
+	}
+	if q.Service == 0 {
 		return packet.DropNoServiceUp
 	}
 	to, kind, why := w.source(t, p, t.Service(q.Service), q)

@@ -29,6 +29,7 @@ type Options struct {
 	Ports []table.Port // the ports of the queue, in order
 
 	Flows    int    // flow entries to hold; a flow has two
+	Sessions int    // persistence sessions of all workers together; 0: DefaultSessions
 	FlowName string // of the flow memory's mapping
 	Huge     bool   // ask for huge pages
 	Populate bool   // touch the flow memory now instead of when it is first used
@@ -66,7 +67,11 @@ type Worker struct {
 	flows *flow.Table
 	pools *flow.Pools
 	lb    *lb.State
-	macs  [port.MaxLanes / 2]uint64
+
+	sessions     *lb.Sessions
+	sessionShift uint32 // ticks of the sessions' clock when this worker's began
+
+	macs [port.MaxLanes / 2]uint64
 
 	police  policer
 	held    held
@@ -138,6 +143,7 @@ func New(o Options) (*Worker, error) {
 		return nil, err
 	}
 	w.clock.start(o.Cycles(), o.Hz)
+	w.sessionShift = w.sessions.Tick(w.clock.zero)
 	w.age.slots = w.flows.Slots()
 	w.police.share = max(w.workers, 1)
 	w.police.refill(1 << 16)
@@ -161,6 +167,9 @@ func (w *Worker) acquire() (err error) {
 		}
 	}
 	if err = w.accounts.open(w.lb, w.opt.Huge); err != nil {
+		return err
+	}
+	if err = w.openSessions(); err != nil {
 		return err
 	}
 	if w.flows, w.note, err = flow.Open(flow.Settings{Name: w.opt.FlowName, Entries: w.opt.Flows, Huge: w.opt.Huge, Populate: w.opt.Populate}); err != nil {
@@ -203,7 +212,7 @@ func (w *Worker) Close() error {
 	if w.mem != nil {
 		errs = append(errs, w.unmapMemory())
 	}
-	errs = append(errs, w.accounts.close())
+	errs = append(errs, w.accounts.close(), w.closeSessions())
 	if w.x != nil {
 		errs = append(errs, port.ReleaseExchange(w.x))
 	}
@@ -347,6 +356,7 @@ func (w *Worker) tick(c uint64) {
 	w.now += n
 	w.police.refill(n)
 	w.age.due(n)
+	w.sessionsDue(n)
 	if w.clock.seconds(n) {
 		w.lb.Begin(w.clock.second)
 		w.age.notes = w.lb.Note(sweepBusy / slotsANote)

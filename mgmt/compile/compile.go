@@ -2,6 +2,7 @@ package compile
 
 import (
 	"encoding/binary"
+	"net/netip"
 	"slices"
 
 	"sluice/dataplane/api"
@@ -143,12 +144,18 @@ var methods = map[string]api.Method{
 func hashMask(v *schema.LBVserver) uint32 {
 	switch methods[v.LBMethod] {
 	case api.SourceIPHash, api.DestinationIPHash:
-		if v.Netmask.Is4() {
-			a := v.Netmask.As4()
-			return binary.BigEndian.Uint32(a[:])
-		}
+		return mask(v.Netmask)
 	}
 	return 0
+}
+
+// mask is an address mask in bits, 0 if there is none.
+func mask(a netip.Addr) uint32 {
+	if !a.Is4() {
+		return 0
+	}
+	b := a.As4()
+	return binary.BigEndian.Uint32(b[:])
 }
 
 // StartupRRFactor is how many requests for each service go round robin when a vserver starts up.
@@ -162,6 +169,7 @@ func StartupRRFactor(c *schema.Config) uint32 {
 func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
 		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v)}
+	persistence(v, &t)
 	for _, b := range x.bound[v.Name] {
 		svc := x.Service(b.Service)
 		if svc == nil {

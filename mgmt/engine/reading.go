@@ -61,6 +61,17 @@ func (e *Engine) Trace(ctx context.Context, order *api.TraceOrder) (*api.Trace, 
 	return l.dp.Trace(ctx, order)
 }
 
+// Sessions asks the dataplane for persistence sessions, or clears them.
+func (e *Engine) Sessions(ctx context.Context, order *api.SessionOrder) (*api.Sessions, error) {
+	l := e.link.Load()
+	if l == nil {
+		return nil, ErrNotConnected
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.opt.Patience)
+	defer cancel()
+	return l.dp.Sessions(ctx, order)
+}
+
 // Readings are a reading of now and one before it, at least a second older when there is one, for rates. When there is
 // none, or the dataplane has started anew since, before has no Stats.
 func (e *Engine) Readings(ctx context.Context) (now, before Reading, err error) {

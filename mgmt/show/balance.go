@@ -104,7 +104,8 @@ func (p *page) vserver(v *schema.LBVserver) {
 	}
 	p.f("\tConfigured Method: %s\n", method)
 	p.startup(v.Name)
-	p.f("\tMode: %s\n\tPersistence: %s\n", v.Mode, v.PersistenceType)
+	p.f("\tMode: %s\n", v.Mode)
+	p.persistence(v)
 	p.f("\tVserver IP and Port insertion: OFF\n\tPush: DISABLED\tPush VServer:\n\tPush Multi Clients: NO\n\tPush Label Rule: none\n")
 	if v.Comment != "" {
 		p.f("\tComment: %q\n", v.Comment)

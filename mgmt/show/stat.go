@@ -107,6 +107,7 @@ func statVserver(p *page) error {
 	n, b := p.vserverFlow(rows[0].Name)
 	p.head("\nVirtual Server Statistics")
 	p.flowRows("Vserver hits", n, b)
+	p.level("Current Persistence Sessions", n.Sessions)
 	p.f("\nBound Service(s) Summary\n")
 	var services []*schema.Service
 	for _, b := range p.x.Bindings(rows[0].Name) {

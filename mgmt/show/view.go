@@ -31,6 +31,7 @@ type View struct {
 	Neighbors []Neighbor
 	Where     *api.Where // the dataplane's answer; nil: Without tells why
 	Trace     *api.Trace // the same
+	Sessions  *api.Sessions
 
 	ChangedAt time.Time // of the running configuration
 	Saved     Saved
@@ -104,6 +105,7 @@ var writers = map[string]func(*page) error{
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
 	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace,
+	"show lb-persistent-sessions": showSessions,
 }
 
 func (p *page) f(format string, a ...any) { fmt.Fprintf(p.Builder, format, a...) }

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"testing"
 
+	"sluice/dataplane/api"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 )
@@ -19,6 +20,7 @@ func TestBurstsAllocateNothing(t *testing.T) {
 		{"hit that needs its checksum", func(i int) []byte { return partial(data(ask(5001, keepPort, psh))).Bytes() }, "forward-flow"},
 		{"new flow", func(i int) []byte { return ask(uint16(6000+i), webPort, syn).Bytes() }, "forward-new-flow"},
 		{"new flow by a hash", func(i int) []byte { return ask(uint16(6000+i), hashPort, syn).Bytes() }, "forward-new-flow"},
+		{"new flow of a known client", func(i int) []byte { return ask(uint16(6000+i), persistPort, syn).Bytes() }, "forward-new-flow"},
 		{"miss", func(i int) []byte { return ask(uint16(6000+i), webPort, ack).Bytes() }, "drop-no-flow"},
 		{"drop", func(i int) []byte { return ask(5001, webPort, syn).Bytes()[:33] }, "drop-truncated"},
 		{"punt", func(i int) []byte { return to(ask(uint16(6000+i), 22, syn), snip1).Bytes() }, "punt-local"},
@@ -32,6 +34,7 @@ func TestBurstsAllocateNothing(t *testing.T) {
 			}
 			defer q.Close()
 			b := newBed(t, q, 1<<13)
+			b.apply(persistent(api.PersistSourceIP, 0, 120))
 			b.establish(5001)
 			for l := range lanes {
 				b.q.Sent(l)

@@ -77,6 +77,9 @@ type wire interface {
 	PoolFree() int
 }
 
+// bedSessions is how many clients the workers of a bed remember.
+const bedSessions = 400
+
 // crew is how many workers a bed has, and who of them receives the frames of a step: always the same one, or each in turn.
 type crew struct {
 	workers, to int
@@ -208,7 +211,7 @@ func newCrew(t testing.TB, q wire, c crew, entries int) *bed {
 	}
 	for i := range c.workers {
 		w, err := worker.New(worker.Options{
-			ID: i, Mesh: b.mesh, Queue: q.Queue(i), Flows: entries / c.workers, FlowName: fmt.Sprint("sluice-flows-test", i),
+			ID: i, Mesh: b.mesh, Queue: q.Queue(i), Flows: entries / c.workers, Sessions: bedSessions, FlowName: fmt.Sprint("sluice-flows-test", i),
 			Ports:  []table.Port{{Name: "1/1", MAC: mac1, MTU: 1500}, {Name: "1/2", MAC: mac2, MTU: 1500}},
 			Cycles: func() uint64 { return b.clock }, Hz: table.TicksPerSecond,
 		})

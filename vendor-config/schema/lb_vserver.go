@@ -8,7 +8,11 @@ type LBVserver struct {
 	ServiceType     string     `cli:"serviceType" pos:"2" required:"yes" fixed:"yes" enum:"HTTP,TCP,UDP,ANY" later:"FTP,SSL,SSL_BRIDGE,SSL_TCP,DTLS,NNTP,DNS,DHCPRA,SIP_UDP,SIP_TCP,SIP_SSL,DNS_TCP,RTSP,PUSH,SSL_PUSH,MYSQL,MSSQL,ORACLE,RADIUS,RDP,DIAMETER,SSL_DIAMETER,TFTP,SMPP,SYSLOGTCP,SYSLOGUDP,FIX,SSL_FIX" help:"Protocol of the vserver; HTTP is balanced per connection"`
 	IPAddress       netip.Addr `cli:"IPAddress" pos:"3" help:"VIP: the IPv4 address that clients reach; an address that no ns ip has creates a VIP"`
 	Port            uint16     `cli:"port" pos:"4" fixed:"yes" any:"0" help:"Port that clients reach; * is every port"`
-	PersistenceType string     `cli:"persistenceType" enum:"NONE" later:"SOURCEIP,COOKIEINSERT,SSLSESSION,RULE,URLPASSIVE,CUSTOMSERVERID,DESTIP,SRCIPDESTIP,CALLID,RTSPSID,DIAMETER,FIXSESSION,USERSESSION" def:"NONE" always:"yes" help:"Persistence of clients"`
+	PersistenceType string     `cli:"persistenceType" enum:"NONE,SOURCEIP,DESTIP,SRCIPDESTIP" later:"COOKIEINSERT,SSLSESSION,RULE,URLPASSIVE,CUSTOMSERVERID,CALLID,RTSPSID,DIAMETER,FIXSESSION,USERSESSION" def:"NONE" always:"yes" help:"Persistence: by which addresses a client is known again, whose new connections go to the service of its last one"`
+	Timeout         uint32     `cli:"timeout" def:"2" max:"1440" unit:"minutes" help:"Persistence: minutes without a new connection after which a client is forgotten"`
+	PersistBackup   string     `cli:"persistenceBackup" enum:"SOURCEIP,NONE" def:"NONE" help:"Persistence that is asked where the first one does not know the client, e.g. at a destination that is new to it; for DESTIP and SRCIPDESTIP"`
+	BackupTimeout   uint32     `cli:"backupPersistenceTimeout" def:"2" min:"2" max:"1440" unit:"minutes" help:"The same as timeout for persistenceBackup"`
+	PersistMask     netip.Addr `cli:"persistMask" def:"255.255.255.255" help:"Persistence: the part of addresses by which clients are told apart, e.g. 255.255.255.0"`
 	LBMethod        string     `cli:"lbMethod" enum:"ROUNDROBIN,LEASTCONNECTION,LEASTPACKETS,LEASTBANDWIDTH,LEASTRESPONSETIME,DESTINATIONIPHASH,SOURCEIPHASH,SRCIPDESTIPHASH,SRCIPSRCPORTHASH" later:"URLHASH,DOMAINHASH,TOKEN,LRTM,CALLIDHASH,CUSTOMLOAD,LEASTREQUEST,AUDITLOGHASH,STATICPROXIMITY,USER_TOKEN" def:"LEASTCONNECTION" help:"Balancing method"`
 	Netmask         netip.Addr `cli:"netmask" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
 	Mode            string     `cli:"m" enum:"IP" later:"MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected; IP rewrites the destination address"`
@@ -27,9 +31,9 @@ type LBVserverService struct {
 
 func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
-	unbuilt[LBVserver]("range=1 IPPattern IPMask timeout=2 persistenceBackup=NONE backupPersistenceTimeout=2 hashLength=80 " +
+	unbuilt[LBVserver]("range=1 IPPattern IPMask hashLength=80 " +
 		"v6netmasklen=128 dataLength dataOffset backupLBMethod=ROUNDROBIN cookieName rule=none Listenpolicy=NONE " +
-		"Listenpriority=101 resRule=none persistMask=255.255.255.255 v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
+		"Listenpriority=101 resRule=none v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
 		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soMethod=NONE soPersistence=DISABLED " +
 		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED " +
 		"backupVServer disablePrimaryOnDown=DISABLED insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/lb"
+	"sluice/dataplane/table"
+)
+
+// maxSessionPage bounds the sessions of one answer, and so how long it takes.
+const maxSessionPage = 10_000
+
+// Sessions implements api.Dataplane. It reads and frees what workers go on writing: see lb.Sessions.
+func (c *control) Sessions(_ context.Context, o *api.SessionOrder) (*api.Sessions, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, t := c.workers[0].Sessions(), c.workers[0].Tables()
+	a := &api.Sessions{Limit: s.Limit()}
+	if o.Clear {
+		a.Cleared = s.Drop(func(x lb.Session) bool { return o.Vserver == 0 || x.Vserver == o.Vserver })
+		return a, nil
+	}
+	if o.Most < 1 || o.Most > maxSessionPage {
+		return nil, fmt.Errorf("a page of %d persistence sessions was asked for: give 1 to %d", o.Most, maxSessionPage)
+	}
+	vservers, services := make(map[uint32]string, len(t.Vservers())), make(map[uint32]string, len(t.Services()))
+	for _, v := range t.Vservers() {
+		vservers[v.ID] = v.Name
+	}
+	for _, v := range t.Services() {
+		services[v.ID] = v.Name
+	}
+	cycles, _ := c.workers[0].Clock()
+	a.Next = s.List(o.From, s.Tick(cycles), func(x lb.Session) (more bool) {
+		limit := t.SessionLimit(x.Vserver, x.Kind)
+		if o.Vserver != 0 && x.Vserver != o.Vserver || x.Idle >= limit {
+			return true
+		}
+		if len(a.List) == int(o.Most) {
+			return false
+		}
+		a.List = append(a.List, sessionOf(x, limit, vservers[x.Vserver], services[x.Service]))
+		return true
+	})
+	return a, nil
+}
+
+// sessionOf puts a session into management's words.
+func sessionOf(x lb.Session, limit uint32, vserver, service string) api.Session {
+	s := api.Session{Kind: api.Persistence(x.Kind), Vserver: vserver, Service: service,
+		Left: time.Duration(limit-x.Idle) * time.Second / table.TicksPerSecond}
+	if s.Kind != api.PersistDestinationIP {
+		s.Src = table.Addr(uint32(x.A))
+	}
+	if s.Kind != api.PersistSourceIP {
+		s.Dst = table.Addr(uint32(x.A >> 32))
+	}
+	return s
+}
+
+// forgetSessions frees the sessions that mean nothing any more: of vservers that are gone or disabled, or that tell their clients
+// apart by something else now, and of services that are not bound any more. Every worker has left the set before.
+func (c *control) forgetSessions(before, next *table.Set) {
+	s := c.workers[0].Sessions()
+	if s.Len() == 0 {
+		return
+	}
+	stays := make(map[uint32]*api.Vserver, len(next.Vservers()))
+	for i := range next.Vservers() {
+		v := &next.Vservers()[i]
+		stays[v.ID] = v
+	}
+	changed := false
+	for i := range before.Vservers() {
+		old := &before.Vservers()[i]
+		if old.Persistence == 0 {
+			continue
+		}
+		v := stays[old.ID]
+		if v == nil || v.Name != old.Name || v.Persistence != old.Persistence || v.PersistMask != old.PersistMask || v.PersistBackup != old.PersistBackup {
+			delete(stays, old.ID)
+			changed = true
+		} else if !slices.EqualFunc(v.Bindings, old.Bindings, func(a, b api.Binding) bool { return a.Service == b.Service }) {
+			changed = true
+		}
+	}
+	if !changed {
+		return
+	}
+	s.Drop(func(x lb.Session) bool {
+		v := stays[x.Vserver]
+		return v == nil || !slices.ContainsFunc(v.Bindings, func(b api.Binding) bool { return b.Service == x.Service })
+	})
+}

@@ -1,0 +1,272 @@
+package dataplane
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
+	"sluice/dataplane/table"
+)
+
+const persistPort = 96
+
+// persistent has web1 to web3 on a vserver with persistence, by turns for who is not known.
+func persistent(kind api.Persistence, mask, seconds uint32) *api.Tables {
+	t := tables()
+	v := api.Vserver{ID: 70, Name: "persist", Proto: api.ProtoTCP, IP: addr(vip), Port: persistPort, Method: api.RoundRobin, ClientTimeout: 180,
+		Persistence: kind, PersistMask: mask, PersistSeconds: seconds}
+	for i := range webs {
+		v.Bindings = append(v.Bindings, api.Binding{Service: uint32(i + 1), Weight: 1})
+	}
+	t.Config.Vservers = append(t.Config.Vservers, v)
+	return &api.Tables{Config: t.Config, Health: t.Health}
+}
+
+// persists is the step in which the vserver comes.
+func persists(kind api.Persistence, mask uint32) step {
+	return step{do: func(b *bed) { b.apply(persistent(kind, mask, 120)) }}
+}
+
+// beside is a client on the same network as client.
+var beside = ip4{10, 1, 0, 101}
+
+// from is the step in which a client opens a connection that goes to server.
+func from(who ip4, sport uint16, server ip4, q, sdport uint16) step {
+	s := open(sport, persistPort, server, q, sdport)
+	s.in[0].frame = with(s.in[0].frame.(packet.Frame), func(f *packet.Frame) { f.SrcIP = who })
+	return s
+}
+
+// goOn is the step in which time passes.
+func goOn(seconds float64) step { return step{do: func(b *bed) { b.pass(seconds) }} }
+
+var persistRows = []row{
+	{
+		name: "persistence SOURCEIP: whichever worker has them, all connections of a client go to one server",
+		steps: []step{
+			persists(api.PersistSourceIP, 0),
+			from(client, 5001, server1, q1, 8001), from(client, 5002, server1, q2, 8001), from(client, 5003, server1, q3, 8001), from(client, 5004, server1, q4, 8001),
+		},
+		counters: map[string]uint64{"forward-new-flow": 4},
+	},
+	{
+		name: "persistence SOURCEIP: each client has its own server",
+		steps: []step{
+			persists(api.PersistSourceIP, 0),
+			from(client, 5001, server1, q1, 8001),
+			{do: health(2)}, from(beside, 5001, server2, q2, 8002),
+			{do: health(allUp...)}, from(beside, 5002, server2, q3, 8002), from(client, 5002, server1, q4, 8001),
+		},
+		counters: map[string]uint64{"forward-new-flow": 4},
+	},
+	{
+		name: "persistence: a server that is down is replaced by another one, which stays when the first is back",
+		steps: []step{
+			persists(api.PersistSourceIP, 0), from(client, 5001, server1, q1, 8001),
+			{do: health(3)}, from(client, 5002, server3, q2, 8003),
+			{do: health(allUp...)}, from(client, 5003, server3, q3, 8003), from(client, 5004, server3, q4, 8003),
+		},
+		counters: map[string]uint64{"forward-new-flow": 4},
+	},
+	{
+		name: "persistence with no server up: refused, and remembered when it is back",
+		steps: []step{
+			persists(api.PersistSourceIP, 0), from(client, 5001, server1, q1, 8001),
+			{do: health(4)}, drops(on{nic1, ask(5002, persistPort, syn)}),
+			{do: health(allUp...)}, from(client, 5003, server1, q2, 8001),
+		},
+		counters: map[string]uint64{"forward-new-flow": 2, "drop-no-service-up": 1},
+	},
+	{
+		name: "persistence lasts as long as there are new connections, and its time after the last",
+		steps: []step{
+			persists(api.PersistSourceIP, 0), from(client, c1, server1, q1, 8001),
+			goOn(119), from(client, c2, server1, q2, 8001),
+			goOn(119), from(client, c3, server1, q3, 8001),
+			goOn(121), from(client, c4, server2, q4, 8002),
+		},
+		counters: map[string]uint64{"forward-new-flow": 4},
+	},
+	{
+		name: "persistence -persistMask 255.255.255.0: a network is one client",
+		steps: []step{
+			persists(api.PersistSourceIP, 0xffffff00),
+			{do: health(3)}, from(client, 5001, server3, q1, 8003),
+			{do: health(allUp...)}, from(beside, 5001, server3, q2, 8003),
+			{do: health(2)}, from(remote, 5001, server2, q3, 8002),
+			{do: health(allUp...)}, from(ip4{192, 0, 2, 200}, 5001, server2, q4, 8002),
+		},
+		counters: map[string]uint64{"forward-new-flow": 4},
+	},
+	{
+		name: "persistence DESTIP: who asks for one address gets one server",
+		steps: []step{
+			persists(api.PersistDestinationIP, 0),
+			{do: health(2)}, from(client, 5001, server2, q1, 8002),
+			{do: health(allUp...)}, from(beside, 5001, server2, q2, 8002), from(remote, 5001, server2, q3, 8002),
+		},
+		counters: map[string]uint64{"forward-new-flow": 3},
+	},
+	{
+		name: "persistence SRCIPDESTIP: a pair of addresses gets one server",
+		steps: []step{
+			persists(api.PersistSourceDestinationIP, 0),
+			{do: health(2)}, from(client, 5001, server2, q1, 8002),
+			{do: health(3)}, from(beside, 5001, server3, q2, 8003),
+			{do: health(allUp...)}, from(client, 5002, server2, q3, 8002), from(beside, 5002, server3, q4, 8003),
+		},
+		counters: map[string]uint64{"forward-new-flow": 4},
+	},
+	{
+		name: "backup persistence: who is forgotten by the first is known by the second",
+		steps: []step{
+			{do: func(b *bed) {
+				t := persistent(api.PersistSourceDestinationIP, 0, 120)
+				v := &t.Config.Vservers[len(t.Config.Vservers)-1]
+				v.PersistBackup, v.PersistBackupSeconds = api.PersistSourceIP, 600
+				b.apply(t)
+			}},
+			{do: health(3)}, from(client, 5001, server3, q1, 8003),
+			{do: health(allUp...)}, goOn(400), from(client, 5002, server3, q2, 8003),
+			goOn(119), from(client, 5003, server3, q3, 8003),
+		},
+		counters: map[string]uint64{"forward-new-flow": 3},
+	},
+	{
+		name: "persistence: other tables change nothing for who is known, and a connection that is open goes on",
+		steps: []step{
+			persists(api.PersistSourceIP, 0),
+			{do: health(2)}, from(client, c1, server2, q1, 8002),
+			{do: health(allUp...)}, persists(api.PersistSourceIP, 0),
+			from(client, 5002, server2, q2, 8002),
+			{in: []on{{nic2, answer(server2, 8002, q1, synack)}}, out: []on{{nic1, answered(persistPort, c1, synack)}}},
+			{in: []on{{nic1, ask(c1, persistPort, ack)}}, out: []on{{nic2, asked(server2, q1, 8002, ack)}}},
+		},
+		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 2},
+	},
+}
+
+// persistModel is what is expected of clients' connections: a map of who went where, and when last.
+type persistModel struct {
+	b     *bed
+	kind  api.Persistence
+	mask  uint32
+	limit uint64 // ticks
+	up    []uint32
+	went  map[[2]uint32]homeAt
+	sport uint16
+}
+
+type homeAt struct {
+	server int
+	at     uint64
+}
+
+func (m *persistModel) key(who ip4) (k [2]uint32) {
+	word := func(a ip4) uint32 { return uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3]) }
+	if m.kind != api.PersistDestinationIP {
+		k[0] = word(who) & m.mask
+	}
+	if m.kind != api.PersistSourceIP {
+		k[1] = word(vip) & m.mask
+	}
+	return k
+}
+
+// connect opens a connection and compares where it goes with where it must.
+func (m *persistModel) connect(who ip4) {
+	b := m.b
+	m.sport++
+	if m.sport < 2000 {
+		m.sport = 2000
+	}
+	got := slices.Index(webs, b.goesTo(who, m.sport, persistPort))
+	k := m.key(who)
+	h, known := m.went[k]
+	if known && b.clock-h.at < m.limit && slices.Contains(m.up, uint32(h.server+1)) {
+		if got != h.server {
+			b.t.Fatalf("%v went to server %d, %d ticks after it went to %d", addr(who), got, b.clock-h.at, h.server)
+		}
+		if b.clock-h.at < 10 {
+			return // within a second nothing is noted anew
+		}
+	}
+	if !slices.Contains(m.up, uint32(got+1)) {
+		b.t.Fatalf("%v went to server %d, of which %v are up", addr(who), got, m.up)
+	}
+	m.went[k] = homeAt{got, b.clock}
+}
+
+// skip moves the clock by seconds, one at a time.
+func (b *bed) skip(seconds int) {
+	for range seconds {
+		b.clock += table.TicksPerSecond
+		b.turns()
+	}
+}
+
+// TestPersistenceOracle plays random clients, times, changes of health and of the configuration against a map, with one worker and
+// several.
+func TestPersistenceOracle(t *testing.T) {
+	kinds := []api.Persistence{api.PersistSourceIP, api.PersistDestinationIP, api.PersistSourceDestinationIP}
+	for i, c := range crews {
+		for k, kind := range kinds {
+			if c.workers > 1 && k != i%len(kinds) {
+				continue // each kind with several workers somewhere
+			}
+			b := newCrew(t, newMemories(t, c.workers, poolSize), c, 1<<15)
+			r := rand.New(rand.NewPCG(uint64(i), uint64(kind)))
+			m := &persistModel{b: b, kind: kind, mask: 0xffffffff << (r.Uint32N(4)), limit: 1200, up: []uint32{1, 2, 3}, went: map[[2]uint32]homeAt{}}
+			b.apply(persistent(kind, m.mask, 120))
+			for range 400 {
+				switch op := r.IntN(20); {
+				case op < 15:
+					m.connect(ip4{192, 0, 2, byte(r.IntN(40))})
+				case op == 15:
+					b.skip(r.IntN(20))
+				case op == 16:
+					b.skip(60 + r.IntN(70))
+				case op < 19:
+					m.up = [][]uint32{{1}, {2, 3}, {1, 2, 3}, {1, 3}, {2}, {1, 2, 3}}[r.IntN(6)]
+					health(m.up...)(b)
+				default:
+					for k, h := range m.went { // who was forgotten may be known again, if no sweep has come by
+						if b.clock-h.at >= m.limit {
+							delete(m.went, k)
+						}
+					}
+					m.limit = uint64(1+r.IntN(3)) * 600
+					tab := persistent(kind, m.mask, uint32(m.limit/10))
+					b.apply(&api.Tables{Config: tab.Config})
+				}
+			}
+			b.skip(400) // everything is swept away
+			if n := b.stats().Vservers[len(b.stats().Vservers)-1].Sessions; n != 0 || b.w.Sessions().Len() != 0 {
+				t.Errorf("%v, kind %d: %d sessions are left, %d in all", c, kind, n, b.w.Sessions().Len())
+			}
+			if d := b.counters()["session-table-full"]; d != 0 {
+				t.Errorf("%v, kind %d: %d clients found no room", c, kind, d)
+			}
+			b.close()
+		}
+	}
+}
+
+// TestSessionTableFull: more clients than are remembered are served all the same, and those without room are counted.
+func TestSessionTableFull(t *testing.T) {
+	for _, c := range []crew{alone, {4, 0, true}} {
+		b := newCrew(t, newMemories(t, c.workers, poolSize), c, 1<<13)
+		b.apply(persistent(api.PersistSourceIP, 0, 120))
+		const clients = 2 * bedSessions
+		for i := range clients {
+			b.goesTo(ip4{192, 0, 2 + byte(i>>8), byte(i)}, 5000, persistPort)
+		}
+		known, full := b.w.Sessions().Len(), b.counters()["session-table-full"]
+		if known > bedSessions || known < bedSessions*9/10 || known+full != clients {
+			t.Errorf("%v: of %d clients %d are remembered and %d were counted as not, with room for %d", c, clients, known, full, bedSessions)
+		}
+		b.close()
+	}
+}
