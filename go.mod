@@ -11,6 +11,7 @@ require (
 	github.com/vishvananda/netns v0.0.5 // namespaces in tests
 	github.com/yerden/go-dpdk v0.1.0 // DPDK; replaced by dataplane/dpdk
 	golang.org/x/crypto v0.59.0 // SSH protocol, argon2id
+	golang.org/x/net v0.62.0 // DNS messages of monitors
 	golang.org/x/sys v0.50.0 // system calls
 	golang.org/x/term v0.48.0 // line editor of the shell
 )
@@ -33,7 +34,6 @@ require (
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.42.0 // indirect
-	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect

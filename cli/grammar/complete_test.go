@@ -55,7 +55,7 @@ var completions = []struct {
 	{"unbind lb vserver echo ", "", "echo1"},
 	{"bind lb vserver vip web1 ", "", "-weight <cr>"},
 	{"bind service web1 ", "", "-monitorName -monState -weight"},
-	{"bind service web1 -monitorName ", "", "m-http m-tcp ping-default tcp-default ping tcp http tcp-ecv http-ecv udp-ecv"},
+	{"bind service web1 -monitorName ", "", "m-http m-tcp ping-default tcp-default ping tcp http tcp-ecv http-ecv udp-ecv dns ftp arp"},
 	{"unbind service web1 -monitorName ", "", "m-http"},
 	{"add service x ", "", `s1 s2 10.2.0.13 10.2.0.14 "with space"`},
 	{"rm server ", "", `s1 s2 10.2.0.13 10.2.0.14 "with space"`},

@@ -19,8 +19,44 @@ func Lines(c *schema.Config) []string {
 	return lines
 }
 
+// Shown are Lines for human eyes: secrets are hidden in them, so that they cannot be read back.
+func Shown(c *schema.Config) []string {
+	var lines []string
+	for _, o := range schema.Objects() {
+		for row := range c.Each(o) {
+			lines = append(lines, line(o, row, true))
+		}
+	}
+	return lines
+}
+
+// Discreet is a line as it was typed, without the secrets in it: what may stand in a log. It hides the word behind
+// everything that may be short for the name of a secret, whether or not the line is a command.
+func Discreet(line string) string {
+	tokens, _, _ := Tokenize(line)
+	for i := len(tokens) - 2; i >= 0; i-- {
+		if t := tokens[i]; t.Keyword && len(t.Text) > 2 && secretNamed(t.Text[1:]) {
+			line = line[:tokens[i+1].Start] + schema.Hidden + line[tokens[i+1].End:]
+		}
+	}
+	return line
+}
+
+func secretNamed(short string) bool {
+	for _, o := range schema.Objects() {
+		for _, f := range o.Fields {
+			if f.Secret && len(short) <= len(f.CLI) && strings.EqualFold(short, f.CLI[:len(short)]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Line writes the command that creates a row.
-func Line(o *schema.Object, row any) string {
+func Line(o *schema.Object, row any) string { return line(o, row, false) }
+
+func line(o *schema.Object, row any, hide bool) string {
 	v := reflect.ValueOf(row).Elem()
 	words := append([]string{o.Verbs[0]}, o.Words...)
 	f := formOf(o.Verbs[0], []*schema.Object{o})
@@ -36,7 +72,10 @@ func Line(o *schema.Object, row any) string {
 			continue
 		}
 		words = append(words, "-"+k.field.CLI)
-		if !k.field.Flag {
+		switch {
+		case k.field.Secret && hide:
+			words = append(words, schema.Hidden)
+		case !k.field.Flag:
 			words = append(words, values(k.field, v)...)
 		}
 		for _, a := range after(k) {

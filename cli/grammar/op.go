@@ -15,7 +15,7 @@ type Op struct {
 	Key    []string       // values of the key fields that were given, in key order
 	Args   []Arg          // other arguments, in the order typed
 	Also   []*Op          // further operations that the same line asks for, e.g. rm of several names
-	Line   string         // as typed
+	Line   string         // as typed, without secrets
 }
 
 // Arg is one argument; for the verb unset Value is "".

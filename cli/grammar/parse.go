@@ -38,7 +38,7 @@ func Parse(line string) (*Op, error) {
 		all = append(all, ops...)
 	}
 	op := all[0]
-	op.Line, op.Also = line, all[1:]
+	op.Line, op.Also = Discreet(line), all[1:]
 	return op, nil
 }
 

@@ -134,10 +134,12 @@ func TestAbbreviations(t *testing.T) {
 				value := "5"
 				if len(k.field.Enum) > 0 {
 					value = strings.ToLower(k.field.Enum[len(k.field.Enum)-1])
-				} else if k.field.CLI == "destIP" {
+				} else if k.field.CLI == "destIP" || k.field.CLI == "radNASip" || k.field.Syntax == "addresses" {
 					value = "10.0.0.2"
 				} else if strings.HasSuffix(strings.ToLower(k.field.CLI), "mask") {
 					value = "255.255.255.0"
+				} else if k.field.Syntax == "oid" {
+					value = "1.3.6"
 				} else if k.field.Syntax == "codes" {
 					value = "200"
 				} else if k.field.Syntax == "request" {
@@ -178,5 +180,30 @@ func TestChangesTellsReadersFromWriters(t *testing.T) {
 		if !want && op.Apply(schema.New()) == nil {
 			t.Errorf("%s: Apply accepts what changes nothing", line)
 		}
+	}
+}
+
+func TestDiscreet(t *testing.T) {
+	for line, want := range map[string]string{
+		"add lb monitor m FTP -userName u -password secret -interval 5": "add lb monitor m FTP -userName u -password ******** -interval 5",
+		`add lb monitor m RADIUS -RADKEY "my \" secret" -pas 'x y'`:     "add lb monitor m RADIUS -RADKEY ******** -pas ********",
+		"add lb monitor m FTP -password 'not closed":                    "add lb monitor m FTP -password ********",
+		"add lb monitor m FTP -password":                                "add lb monitor m FTP -password",
+		"add lb monitor m TCP -interval 5 # -password":                  "add lb monitor m TCP -interval 5 # -password",
+	} {
+		if got := Discreet(line); got != want {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+	op, err := Parse("add lb monitor m FTP -userName u -password secret")
+	if err != nil || strings.Contains(op.Line, "secret") {
+		t.Errorf("%v, %v", op, err)
+	}
+	c := configOf(t, "add lb monitor m FTP -userName u -password secret")
+	if got := strings.Join(Shown(c), "|"); got != "add lb monitor m FTP -userName u -password ********" {
+		t.Error(got)
+	}
+	if got := strings.Join(Lines(c), "|"); got != "add lb monitor m FTP -userName u -password secret" {
+		t.Error(got)
 	}
 }

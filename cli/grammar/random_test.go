@@ -75,6 +75,9 @@ func randomConfig(r *rand.Rand) *schema.Config {
 			v := reflect.ValueOf(row).Elem()
 			ok := true
 			for _, f := range o.Fields {
+				if f.ForField != "" && !slices.Contains(f.ForValues, o.Field(f.ForField).Text(v)) {
+					continue
+				}
 				if f.Key > 0 || f.Required || r.IntN(2) == 0 {
 					ok = f.Set(v, randomValue(r, f, c)) == nil && ok
 				}

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,7 +14,7 @@ func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
 	if err := forTheType(m); err != nil {
 		return err
 	}
-	if err := checkCodes(m); err != nil {
+	if err := cmp.Or(checkCodes(m), needed(m)); err != nil {
 		return err
 	}
 	switch {
@@ -36,7 +37,26 @@ func checkCodes(m *schema.LBMonitor) error {
 		low, _, _ := strings.Cut(word, "-")
 		if n, err := strconv.Atoi(low); err != nil || m.Type == "HTTP" && n < 100 {
 			return schema.Refuse(schema.BadValue, "respCode", word).Because("status codes of HTTP are numbers or ranges from 100 to 999, e.g. 200 300-302")
+		} else if m.Type == "RADIUS" && n > 255 {
+			return schema.Refuse(schema.BadValue, "respCode", word).Because("codes of RADIUS are numbers or ranges from 1 to 255, e.g. 2-3")
 		}
+	}
+	return nil
+}
+
+// necessary are the arguments without which a monitor of the type has nothing to ask.
+var necessary = map[string]string{"DNS": "query", "DNS-TCP": "query", "RADIUS": "userName password radKey", "LDAP": "baseDN",
+	"MYSQL-ECV": "userName sqlQuery", "SNMP": "snmpOID"}
+
+func needed(m *schema.LBMonitor) error {
+	v := reflect.ValueOf(m).Elem()
+	for _, name := range strings.Fields(necessary[m.Type]) {
+		if schema.Of[schema.LBMonitor]().Field(name).Text(v) == "" {
+			return schema.Refuse(schema.Missing, name).Because("a monitor of type " + m.Type + " needs it")
+		}
+	}
+	if m.UserName == "" && m.SQLQuery != "" {
+		return schema.Refuse(schema.Missing, "userName").Because("the query needs a user")
 	}
 	return nil
 }

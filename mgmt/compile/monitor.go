@@ -141,7 +141,7 @@ func Span(n uint32, unit string) time.Duration {
 }
 
 // respCodes reads status codes and ranges of them, separated by spaces or commas.
-func respCodes(text string) ([][2]uint16, error) {
+func respCodes(text string, least, most uint64) ([][2]uint16, error) {
 	var out [][2]uint16
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
 		lo, hi, isRange := strings.Cut(w, "-")
@@ -150,7 +150,7 @@ func respCodes(text string) ([][2]uint16, error) {
 		}
 		a, err1 := strconv.ParseUint(lo, 10, 16)
 		b, err2 := strconv.ParseUint(hi, 10, 16)
-		if err1 != nil || err2 != nil || a < 100 || b > 599 || a > b {
+		if err1 != nil || err2 != nil || a < least || b > most || a > b {
 			return nil, fmt.Errorf("%q is no status code or range", w)
 		}
 		out = append(out, [2]uint16{uint16(a), uint16(b)})

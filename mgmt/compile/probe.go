@@ -2,6 +2,8 @@ package compile
 
 import (
 	"net/netip"
+	"strconv"
+	"strings"
 	"time"
 
 	"sluice/vendor-config/schema"
@@ -29,18 +31,44 @@ type Ask struct {
 	HTTPRequest string      // e.g. "HEAD /"
 	Headers     string      // customHeaders, as they are sent
 	Send, Recv  []byte
+
+	Query, QueryType string       // DNS; no query is one for the root to which any answer will do
+	Addresses        []netip.Addr // one of which must be in the answer
+
+	UserName, Password string
+	RadKey, RadNASID   string
+	RadNASIP           netip.Addr // the source when it is not valid
+
+	BaseDN, BindDN, Filter, Attribute string // LDAP
+	Database, SQLQuery                string
+
+	SNMPOID, Community, SNMPVersion string
+	Threshold                       uint64 // of the value; 0 is none
 }
 
 // ask reads what a monitor asks off its row.
 func ask(m *schema.LBMonitor) (*Ask, error) {
 	a := &Ask{HTTPRequest: m.HTTPRequest, Headers: string(schema.Payload(m.CustomHeaders)),
-		Send: schema.Payload(m.Send), Recv: schema.Payload(m.Recv)}
+		Send: schema.Payload(m.Send), Recv: schema.Payload(m.Recv),
+		Query: m.Query, QueryType: m.QueryType, UserName: m.UserName, Password: m.Password,
+		RadKey: m.RadKey, RadNASID: m.RadNASID, RadNASIP: m.RadNASIP,
+		BaseDN: m.BaseDN, BindDN: m.BindDN, Filter: m.Filter, Attribute: m.Attribute, Database: m.Database, SQLQuery: m.SQLQuery,
+		SNMPOID: m.SNMPOID, Community: m.SNMPCommunity, SNMPVersion: m.SNMPVersion, Threshold: uint64(m.SNMPThreshold)}
+	for _, word := range strings.Fields(m.Addresses) {
+		if ip, err := netip.ParseAddr(word); err == nil {
+			a.Addresses = append(a.Addresses, ip)
+		}
+	}
 	if m.RespCode == "" {
 		return a, nil
 	}
 	var err error
-	if a.RespCodes, err = respCodes(m.RespCode); err != nil {
-		return a, schema.Refuse(schema.BadValue, "respCode", m.RespCode).Because("lb monitor " + m.Name + " needs status codes of 100-599, e.g. 200 300-302")
+	least, most := uint64(100), uint64(599)
+	if m.Type == "RADIUS" {
+		least, most = 1, 255
+	}
+	if a.RespCodes, err = respCodes(m.RespCode, least, most); err != nil {
+		return a, schema.Refuse(schema.BadValue, "respCode", m.RespCode).Because("lb monitor " + m.Name + " needs response codes of " + strconv.FormatUint(least, 10) + "-" + strconv.FormatUint(most, 10))
 	}
 	return a, nil
 }

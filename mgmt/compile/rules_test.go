@@ -306,7 +306,7 @@ func TestSpan(t *testing.T) {
 func TestRespCodes(t *testing.T) {
 	for text, want := range map[string]string{"200": "[[200 200]]", "200 300-302": "[[200 200] [300 302]]", "100-599": "[[100 599]]",
 		"": "", "600": "", "99": "", "302-300": "", "2xx": "", "200-": "", "-200": "", " ": ""} {
-		got, err := respCodes(text)
+		got, err := respCodes(text, 100, 599)
 		if (err != nil) != (want == "") || err == nil && fmt.Sprint(got) != want {
 			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
 		}

@@ -19,7 +19,7 @@ import (
 	"sluice/mgmt/compile"
 )
 
-func reply(e echo) []byte {
+func pong(e echo) []byte {
 	b := e.request()
 	b[0] = icmpEchoReply
 	binary.BigEndian.PutUint16(b[2:], 0)
@@ -41,9 +41,9 @@ func unreachable(e echo, source net.IP, quote int) []byte {
 func TestParseICMP(t *testing.T) {
 	e := echo{[4]byte{10, 2, 0, 11}, 7, 0x1122334455667788}
 	server, snip, router := net.IP{10, 2, 0, 11}, net.IP{10, 2, 0, 5}, net.IP{10, 2, 0, 1}
-	broken := reply(e)
+	broken := pong(e)
 	broken[12] ^= 1
-	otherID := reply(e)
+	otherID := pong(e)
 	binary.BigEndian.PutUint16(otherID[4:], 99)
 	binary.BigEndian.PutUint16(otherID[2:], 0)
 	binary.BigEndian.PutUint16(otherID[2:], checksum(otherID))
@@ -54,12 +54,12 @@ func TestParseICMP(t *testing.T) {
 		ok    bool
 		wrong string
 	}{
-		{"reply", reply(e), server, true, ""},
-		{"reply with more behind it", withTail(reply(e)), server, true, ""},
+		{"reply", pong(e), server, true, ""},
+		{"reply with more behind it", withTail(pong(e)), server, true, ""},
 		{"broken checksum", broken, server, false, ""},
 		{"of another identifier", otherID, server, false, ""},
-		{"short", reply(e)[:7], server, false, ""},
-		{"from no IPv4 address", reply(e), net.ParseIP("2001:db8::1"), false, ""},
+		{"short", pong(e)[:7], server, false, ""},
+		{"from no IPv4 address", pong(e), net.ParseIP("2001:db8::1"), false, ""},
 		{"a request", e.request(), server, false, ""},
 		{"router says unreachable", unreachable(e, snip, 36), router, true, "10.2.0.1 says so (ICMP code 1)"},
 		{"own kernel says unreachable", unreachable(e, snip, 36), snip, true, "does not answer ARP"},
@@ -83,13 +83,13 @@ func withTail(b []byte) []byte {
 
 func FuzzParseICMP(f *testing.F) {
 	e := echo{[4]byte{10, 2, 0, 11}, 7, 42}
-	f.Add(reply(e))
+	f.Add(pong(e))
 	f.Add(unreachable(e, net.IP{10, 2, 0, 5}, 36))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		before := bytes.Clone(b)
 		got, _, ok := parseICMP(b, net.IP{10, 2, 0, 11})
-		if ok && b[0] == icmpEchoReply && !bytes.Equal(reply(got)[4:], b[4:echoLen]) {
+		if ok && b[0] == icmpEchoReply && !bytes.Equal(pong(got)[4:], b[4:echoLen]) {
 			t.Errorf("%x taken for %+v", b, got)
 		}
 		if !bytes.Equal(before, b) {

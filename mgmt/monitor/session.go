@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"sluice/mgmt/compile"
@@ -91,6 +92,26 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// talk is a conversation with a server, in the words of one protocol. It ends in a sentence about what was found, or in an
+// error that says why the server is not what it must be.
+type talk func(s *session, p *compile.Probe) (found string, err error)
+
+// stream is the type of monitor that connects and talks.
+func stream(what string, t talk) Check {
+	return func(ctx context.Context, p *compile.Probe) Outcome {
+		s, err := open(ctx, p, what)
+		if err != nil {
+			return failure(p, "TCP", err)
+		}
+		defer s.Close()
+		found, err := t(s, p)
+		if err != nil {
+			return s.failed(p, err)
+		}
+		return success("%s", found)
+	}
+}
+
 // failed is the end of a probe that a session did not survive.
 func (s *session) failed(p *compile.Probe, err error) Outcome { return answerFailure(p, s.what, err) }
 
@@ -99,9 +120,12 @@ func answerFailure(p *compile.Probe, what string, err error) Outcome {
 	var bad malformed
 	var timeout net.Error
 	var no refused
+	var cannot wrongAsk
 	switch {
+	case errors.As(err, &cannot):
+		return unsent("the probe could not be sent: %s", string(cannot))
 	case errors.As(err, &no):
-		return Outcome{Response: "Failure - " + string(no) + "."}
+		return Outcome{Response: "Failure - " + strings.TrimRight(string(no), ".") + "."} // a server's word may end in one
 	case errors.As(err, &bad):
 		return Outcome{Response: fmt.Sprintf("Failure - no valid %s response: %v.", what, bad)}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -121,3 +145,10 @@ func (r refused) Error() string { return string(r) }
 func success(format string, a ...any) Outcome {
 	return Outcome{OK: true, Response: "Success - " + fmt.Sprintf(format, a...) + "."}
 }
+
+func refusedf(format string, a ...any) refused { return refused(fmt.Sprintf(format, a...)) }
+
+// wrongAsk is what a monitor asks and cannot be sent.
+type wrongAsk string
+
+func (w wrongAsk) Error() string { return string(w) }

@@ -28,6 +28,8 @@ bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0
 add server s1 10.2.0.11
 add server s2 10.2.0.12 -comment "in rack 4"
 add lb monitor health HTTP -interval 500 MSEC -resptimeout 200 MSEC -respCode 200 302 -httpRequest "GET /health"
+add lb monitor auth RADIUS -userName probe -password top-secret -radKey top-secret -radNASid adc -respCode 2-3
+add lb monitor text TCP-ECV -send "hello\r\n" -recv ready -secure YES -reverse YES
 add service web-s1 s1 HTTP 80
 add service web-s2 s2 HTTP 80 -usip YES -useproxyport NO
 add service all 10.2.0.13 ANY *
@@ -136,7 +138,7 @@ func TestGolden(t *testing.T) {
 		"service":    {"show service", "show service web-s2", "show service s9"},
 		"lb-vserver": {"show lb vserver", "show lb vserver web", "show lb vserver v9"},
 		"parameter":  {"show lb parameter"},
-		"lb-monitor": {"show lb monitor", "show lb monitor health", "show lb monitor ping", "show lb monitor m9"},
+		"lb-monitor": {"show lb monitor", "show lb monitor health", "show lb monitor ping", "show lb monitor auth", "show lb monitor text", "show lb monitor m9"},
 		"system":     {"show version", "show hardware"},
 		"config":     {"show ns runningConfig", "show ns ns.conf", "show ns savedConfig"},
 		"worker":     {"stat worker", "stat worker 0", "stat worker 1", "stat worker 2"},
@@ -147,6 +149,9 @@ func TestGolden(t *testing.T) {
 			var got strings.Builder
 			for _, line := range lines {
 				got.WriteString("> " + line + "\n" + answer(t, line, seen(t)))
+			}
+			if strings.Contains(got.String(), "top-secret") {
+				t.Error("a secret is shown")
 			}
 			golden(t, name, got.String())
 		})

@@ -2,9 +2,11 @@ package show
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
+	"sluice/mgmt/compile"
 	"sluice/vendor-config/schema"
 )
 
@@ -15,17 +17,7 @@ func (p *page) monitors(s *schema.Service) {
 	}
 	for i, m := range p.x.MonitorsOf(s.Name) {
 		r := p.State.Services[s.Name].Monitors[m.Name]
-		state := "UNKNOWN"
-		switch {
-		case m.Off:
-			state = "DISABLED"
-		case !p.x.ServiceEnabled(s.Name):
-			state = "OUT OF SERVICE"
-		case r.Known && r.Up:
-			state = "UP"
-		case r.Known:
-			state = "DOWN"
-		}
+		state := p.monitorState(s.Name, m)
 		p.f("%d)\tMonitor Name: %s\n", i+1, m.Name)
 		p.f("\t\tState: %s\tWeight: %d\n", state, m.Weight)
 		p.f("\t\tProbes: %d\tFailed [Total: %d Current: %d]\n", r.Probes, r.Failed, r.FailedNow)
@@ -34,6 +26,21 @@ func (p *page) monitors(s *schema.Service) {
 		}
 		p.f("\t\tResponse Time: %.3f millisec\n", float64(r.Took.Microseconds())/1000)
 	}
+}
+
+func (p *page) monitorState(service string, m compile.Watcher) string {
+	r := p.State.Services[service].Monitors[m.Name]
+	switch {
+	case m.Off:
+		return "DISABLED"
+	case !p.x.ServiceEnabled(service):
+		return "OUT OF SERVICE"
+	case r.Known && r.Up:
+		return "UP"
+	case r.Known:
+		return "DOWN"
+	}
+	return "UNKNOWN"
 }
 
 func showMonitor(p *page) error {
@@ -74,14 +81,12 @@ func (p *page) monitor(m *schema.LBMonitor) {
 	pair("Interval.........", span(m.Interval, m.IntervalUnit), "Retries..........", fmt.Sprint(m.Retries))
 	pair("Response timeout.", span(m.RespTimeout, m.RespTimeoutUnit), "Down time........", span(m.DownTime, m.DownTimeUnit))
 	pair("Destination IP...", ip, "Destination port.", dport)
-	pair("Success Retries..", fmt.Sprint(m.SuccessRetries), "", "")
-	if m.Type == "HTTP" {
-		p.f("Special parameters:\n  HTTP request.....: %q\n  Response codes...: %s\n", m.HTTPRequest, m.RespCode)
-	}
+	pair("Success Retries..", fmt.Sprint(m.SuccessRetries), "Reverse..........", m.Reverse)
+	p.special(m)
 	var bound []string
 	for _, b := range schema.All[schema.ServiceMonitor](p.Config) {
 		if b.Monitor == m.Name {
-			bound = append(bound, b.Service)
+			bound = append(bound, p.binding(b))
 		}
 	}
 	for _, b := range schema.All[schema.ServiceGroupMonitor](p.Config) {
@@ -93,3 +98,44 @@ func (p *page) monitor(m *schema.LBMonitor) {
 		p.f("Bound services:\n  %s\n", strings.Join(bound, "\n  "))
 	}
 }
+
+// binding is a service to which a monitor is bound, what the monitor counts for there, and what it says.
+func (p *page) binding(b *schema.ServiceMonitor) string {
+	text := fmt.Sprintf("%s  Weight: %d", b.Service, b.Weight)
+	for _, w := range p.x.MonitorsOf(b.Service) {
+		if w.Name == b.Monitor {
+			text += "  State: " + p.monitorState(b.Service, w)
+		}
+	}
+	if r := p.State.Services[b.Service].Monitors[b.Monitor]; r.Response != "" {
+		text += "  Last response: " + r.Response
+	}
+	return text
+}
+
+// special are the arguments that monitors of some types have, as far as they are given.
+func (p *page) special(m *schema.LBMonitor) {
+	o, v := schema.Of[schema.LBMonitor](), reflect.ValueOf(m).Elem()
+	head := "Special parameters:\n"
+	for _, f := range o.Fields {
+		text := f.Text(v)
+		if f.ForField != "type" || !slices.Contains(f.ForValues, m.Type) || text == "" || text == "0" {
+			continue
+		}
+		label, ok := specialLabels[f.CLI]
+		if !ok {
+			label = strings.ToUpper(f.CLI[:1]) + f.CLI[1:]
+		}
+		if f.Secret {
+			text = schema.Hidden
+		} else if f.Syntax == "payload" || f.Syntax == "request" {
+			text = `"` + text + `"`
+		}
+		p.f("%s  %s: %s\n", head, (label + strings.Repeat(".", 17))[:max(17, len(label))], text)
+		head = ""
+	}
+}
+
+// specialLabels are the words of the reference product where they are other than the argument's.
+var specialLabels = map[string]string{"httpRequest": "HTTP request", "respCode": "Response codes", "send": "Send string", "recv": "Receive string",
+	"customHeaders": "Custom headers"}

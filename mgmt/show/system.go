@@ -61,7 +61,7 @@ func showSaved(p *page) error {
 }
 
 func (p *page) lines(c *schema.Config) {
-	for _, l := range grammar.Lines(c) {
+	for _, l := range grammar.Shown(c) {
 		p.f("%s\n", l)
 	}
 }

@@ -9,8 +9,8 @@ import (
 // LBMonitor is a health check. The key is the name; set, unset and rm take the type as second word as well.
 type LBMonitor struct {
 	Name            string     `cli:"monitorName" key:"1" max:"127" syntax:"name" help:"Name of the monitor"`
-	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP,TCP-ECV,HTTP-ECV,UDP-ECV" later:"DNS,FTP,LDNS-PING,LDNS-TCP,LDNS-DNS,RADIUS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,SMTP,SNMP,NNTP,MYSQL,MYSQL-ECV,MSSQL-ECV,ORACLE-ECV,LDAP,POP3,DNS-TCP,RTSP,ARP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
-	RespCode        string     `cli:"respCode" many:"yes" syntax:"codes" for:"type HTTP" defby:"type HTTP=200" max:"255" help:"Response codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
+	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP,TCP-ECV,HTTP-ECV,UDP-ECV,DNS,DNS-TCP,FTP,SMTP,POP3,LDAP,RADIUS,MYSQL,MYSQL-ECV,SNMP,ARP" later:"LDNS-PING,LDNS-TCP,LDNS-DNS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,NNTP,MSSQL-ECV,ORACLE-ECV,RTSP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
+	RespCode        string     `cli:"respCode" many:"yes" syntax:"codes" for:"type HTTP RADIUS" defby:"type HTTP=200 RADIUS=2" max:"255" help:"Response codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
 	HTTPRequest     string     `cli:"httpRequest" for:"type HTTP" def:"HEAD /" max:"255" syntax:"request" help:"Method and path of the request, quoted"`
 	CustomHeaders   string     `cli:"customHeaders" for:"type HTTP HTTP-ECV" max:"1023" syntax:"payload" help:"Header fields to add to the request, e.g. \"Host: www.example.com\\r\\n\""`
 	Send            string     `cli:"send" for:"type TCP-ECV HTTP-ECV UDP-ECV" max:"1023" syntax:"payload" help:"What is sent, e.g. \"GET /index.html\"; \\r \\n \\t and \\xHH are bytes"`
@@ -23,6 +23,24 @@ type LBMonitor struct {
 	SuccessRetries  uint32     `cli:"successRetries" def:"1" min:"1" max:"32" help:"Good probes in a row after which the service is UP again"`
 	DownTime        uint32     `cli:"downTime" def:"30" min:"1" max:"20939" unit:"down-time-unit" help:"Time between two probes while the service is DOWN"`
 	DownTimeUnit    string     `cli:"downTimeUnit" after:"downTime" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of downTime"`
+	Query           string     `cli:"query" for:"type DNS DNS-TCP" max:"253" syntax:"domain" help:"Name to ask the server for"`
+	QueryType       string     `cli:"queryType" for:"type DNS DNS-TCP" enum:"Address,Zone,AAAA" def:"Address" help:"Record to ask for: A, SOA or AAAA"`
+	Addresses       string     `cli:"IPAddress" for:"type DNS DNS-TCP" many:"yes" max:"1023" syntax:"addresses" help:"One of these addresses must be in the answer; without them any record of the type will do"`
+	UserName        string     `cli:"userName" for:"type FTP POP3 RADIUS MYSQL MYSQL-ECV" max:"127" help:"User to log in as"`
+	Password        string     `cli:"password" for:"type FTP POP3 RADIUS LDAP MYSQL MYSQL-ECV" secret:"yes" max:"127" help:"Password of userName, or of bindDN"`
+	RadKey          string     `cli:"radKey" for:"type RADIUS" secret:"yes" max:"127" help:"Key that this appliance and the server share"`
+	RadNASID        string     `cli:"radNASid" for:"type RADIUS" max:"253" help:"NAS-Identifier of the request"`
+	RadNASIP        netip.Addr `cli:"radNASip" for:"type RADIUS" help:"NAS-IP-Address of the request; the probe's source without it"`
+	BaseDN          string     `cli:"baseDN" for:"type LDAP" max:"1023" help:"Where the search begins, e.g. \"dc=example,dc=com\""`
+	BindDN          string     `cli:"bindDN" for:"type LDAP" max:"1023" help:"Who searches; without it nobody in particular"`
+	Filter          string     `cli:"filter" for:"type LDAP" max:"1023" help:"Entry to look for, e.g. (uid=probe); any without it"`
+	Attribute       string     `cli:"attribute" for:"type LDAP" max:"127" help:"Attribute that the entry must have"`
+	Database        string     `cli:"database" for:"type MYSQL MYSQL-ECV" max:"127" help:"Database to log in to"`
+	SQLQuery        string     `cli:"sqlQuery" for:"type MYSQL MYSQL-ECV" max:"1023" help:"Query that the server must answer; one that gives rows must give one"`
+	SNMPOID         string     `cli:"snmpOID" for:"type SNMP" max:"255" syntax:"oid" help:"Object to ask the agent for"`
+	SNMPCommunity   string     `cli:"snmpCommunity" for:"type SNMP" def:"public" max:"63" help:"Community that may read it"`
+	SNMPThreshold   uint32     `cli:"snmpThreshold" for:"type SNMP" help:"The service is DOWN while the value is above this; 0 for none"`
+	SNMPVersion     string     `cli:"snmpVersion" for:"type SNMP" enum:"V1,V2" def:"V1" help:"Version of SNMP: 1 or 2c"`
 	Reverse         string     `cli:"reverse" enum:"YES,NO" def:"NO" help:"The service is DOWN when the probe succeeds and UP when it fails"`
 	Secure          string     `cli:"secure" for:"type TCP HTTP TCP-ECV HTTP-ECV" enum:"YES,NO" def:"NO" help:"Probe over TLS; certificates are not verified"`
 	DestIP          netip.Addr `cli:"destIP" help:"Address to probe in place of the server's"`
@@ -32,11 +50,11 @@ type LBMonitor struct {
 
 func init() {
 	register[LBMonitor]("lb monitor", "lb-monitor", "add set unset rm show", "Health check of services", true)
-	unbuilt[LBMonitor]("action=DOWN rtspRequest maxForwards=1 sipMethod sipURI sipregURI query queryType scriptName " +
-		"scriptArgs dispatcherIP dispatcherPort userName password secondaryPassword logonpointName lasVersion radKey radNASid " +
+	unbuilt[LBMonitor]("action=DOWN rtspRequest maxForwards=1 sipMethod sipURI sipregURI scriptName " +
+		"scriptArgs dispatcherIP dispatcherPort secondaryPassword logonpointName lasVersion " +
 		"LRTM=DISABLED deviation=0 resptimeoutThresh=0 failureRetries=0 alertRetries=0 transparent=NO ipTunnel=NO tos=NO tosId " +
-		"validateCred=NO domain IPAddress group fileName baseDN bindDN filter attribute database oracleSid sqlQuery evalRule " +
-		"snmpOID snmpCommunity snmpThreshold snmpVersion metricTable application sitePath storename netProfile originHost originRealm " +
+		"validateCred=NO domain group fileName oracleSid evalRule " +
+		"metricTable application sitePath storename netProfile originHost originRealm " +
 		"hostIPAddress vendorId productName kcdAccount storedb=DISABLED trofscode trofsstring sslProfile")
 }
 
@@ -44,7 +62,7 @@ func init() {
 var BuiltinMonitors = sync.OnceValue(func() []*LBMonitor {
 	var all []*LBMonitor
 	for _, b := range [][2]string{{"ping-default", "PING"}, {"tcp-default", "TCP"}, {"ping", "PING"}, {"tcp", "TCP"}, {"http", "HTTP"},
-		{"tcp-ecv", "TCP-ECV"}, {"http-ecv", "HTTP-ECV"}, {"udp-ecv", "UDP-ECV"}} {
+		{"tcp-ecv", "TCP-ECV"}, {"http-ecv", "HTTP-ECV"}, {"udp-ecv", "UDP-ECV"}, {"dns", "DNS"}, {"ftp", "FTP"}, {"arp", "ARP"}} {
 		m := Of[LBMonitor]().Fresh().(*LBMonitor)
 		m.Name, m.Type = b[0], b[1]
 		Of[LBMonitor]().Field("respCode").Reset(Of[LBMonitor](), reflect.ValueOf(m).Elem())
@@ -72,4 +90,4 @@ func DefaultMonitor(serviceType string) string {
 }
 
 // Portless tells whether monitors of the type probe an address and no port of it.
-func Portless(monitorType string) bool { return monitorType == "PING" }
+func Portless(monitorType string) bool { return monitorType == "PING" || monitorType == "ARP" }

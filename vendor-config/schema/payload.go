@@ -73,7 +73,7 @@ func payloadFault(string) string { return "" }
 
 // addressesFault: IP addresses separated by one space.
 func addressesFault(s string) string {
-	for _, a := range strings.Split(s, " ") {
+	for _, a := range strings.Fields(s) {
 		if ip, err := netip.ParseAddr(a); err != nil || ip.Zone() != "" {
 			return "it is a list of IP addresses separated by spaces"
 		}
@@ -84,7 +84,7 @@ func addressesFault(s string) string {
 // domainFault: a name of the DNS (RFC 1035 section 2.3.4).
 func domainFault(s string) string {
 	const fault = "a domain name has labels of 1-63 characters between dots, 253 in all; . is the root"
-	if s == "." {
+	if s == "" || s == "." {
 		return ""
 	}
 	s = strings.TrimSuffix(s, ".")
@@ -101,7 +101,10 @@ func domainFault(s string) string {
 
 // fileFault: the name of a file in a folder that is given elsewhere, never a path out of it.
 func fileFault(s string) string {
-	if s == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" || s[0] == '.' || s[0] == '-' {
+	if s == "" {
+		return ""
+	}
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" || s[0] == '.' || s[0] == '-' {
 		return "it is the name of a file, of letters, digits, . _ and -, without a folder"
 	}
 	return ""
@@ -109,6 +112,9 @@ func fileFault(s string) string {
 
 // oidFault: an object identifier of SNMP, e.g. 1.3.6.1.2.1.1.3.0 (a leading dot is allowed).
 func oidFault(s string) string {
+	if s == "" {
+		return ""
+	}
 	parts := strings.Split(strings.TrimPrefix(s, "."), ".")
 	const fault = "an OID is numbers between dots, e.g. 1.3.6.1.2.1.1.3.0"
 	if len(parts) < 2 || len(parts) > 128 {

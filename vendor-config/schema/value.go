@@ -73,6 +73,9 @@ func (f *Field) setText(fv reflect.Value, s string) error {
 		return Refuse(TooLong, f.CLI, strconv.FormatUint(f.Max, 10))
 	}
 	if fault := textFault(s); fault != "" {
+		if f.Secret {
+			s = Hidden
+		}
 		return Refuse(BadValue, f.CLI, s).Because(fault)
 	}
 	if check := syntaxes[f.Syntax]; check != nil {
