@@ -55,6 +55,7 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	who := engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}
 	switch {
 	case op.Changes():
+		op.At = o.now()
 		r, err := o.engine.Commit(who, op.Apply)
 		return warnings(r.Warnings), flat(err)
 	case op.Verb == "start" || op.Verb == "stop":
@@ -74,6 +75,7 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 func (o *operator) DoAll(user string, ops []*grammar.Op) []shell.Outcome {
 	who, changes := make([]engine.Author, len(ops)), make([]func(*schema.Config) error, len(ops))
 	for i, op := range ops {
+		op.At = o.now()
 		who[i], changes[i] = engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}, op.Apply
 	}
 	out := make([]shell.Outcome, len(ops))
@@ -136,6 +138,10 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		v.Sessions, v.Without = o.sessions(op)
 	case "trace":
 		v.Trace, v.Without = o.engine.Trace(context.Background(), &api.TraceOrder{})
+	case "server", "service", "service-group":
+		if op.Verb == "stat" || show.Leaving(c) {
+			o.count(v)
+		}
 	default:
 		if op.Verb == "stat" {
 			o.count(v)

@@ -3,7 +3,9 @@ package grammar
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"sluice/vendor-config/schema"
 )
@@ -122,7 +124,11 @@ func (op *Op) change(c *schema.Config) error {
 	switch op.Verb {
 	case "enable":
 		err = setState(o, v, "ENABLED")
+		schema.Stay(p.Interface(), "ENABLED")
 	case "disable":
+		if slices.Contains(schema.Leavers(), o) {
+			return op.leave(c, p.Interface())
+		}
 		err = setState(o, v, "DISABLED")
 	default:
 		err = op.arguments(v)
@@ -131,6 +137,19 @@ func (op *Op) change(c *schema.Config) error {
 		return err
 	}
 	return put(c, o, p.Interface())
+}
+
+// leave is disable of what may take its time to go.
+func (op *Op) leave(c *schema.Config, row any) error {
+	at := op.At
+	if at.IsZero() {
+		at = time.Now()
+	}
+	delay, _ := op.Arg("delay")
+	graceFul, _ := op.Arg("graceFul")
+	seconds, _ := strconv.ParseUint(delay, 10, 32) // the field has checked it
+	schema.Leave(row, uint32(seconds), graceFul == "YES", at)
+	return put(c, op.Object, row)
 }
 
 func setState(o *schema.Object, v reflect.Value, state string) error {

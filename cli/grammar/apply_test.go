@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -61,10 +62,21 @@ func configOf(t testing.TB, lines ...string) *schema.Config {
 	return c
 }
 
-// readBack writes c and reads it again.
+// readBack writes c and reads it again. What is on its way out of service is read as being out of it.
 func readBack(t testing.TB, c *schema.Config) {
 	t.Helper()
 	lines := Lines(c)
+	c = c.Clone()
+	for _, o := range schema.Leavers() {
+		for _, row := range c.Rows(o) {
+			if schema.LeavingOf(row).Since != 0 {
+				out := reflect.New(o.Type)
+				out.Elem().Set(reflect.ValueOf(row).Elem())
+				schema.Stay(out.Interface(), "DISABLED")
+				c.Put(o, out.Interface())
+			}
+		}
+	}
 	d := schema.New()
 	for _, l := range lines {
 		op, err := Parse(l)

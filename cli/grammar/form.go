@@ -39,7 +39,7 @@ func formOf(verb string, objs []*schema.Object) *form {
 	}
 	switch verb {
 	case "add":
-		f.pos = append(f.pos, positionals(main)...)
+		f.pos = append(f.pos, slices.DeleteFunc(positionals(main), func(p *schema.Field) bool { return !p.Takes("add") })...)
 		f.need = keys
 		for i, p := range f.pos {
 			if p.Required {
@@ -55,7 +55,7 @@ func formOf(verb string, objs []*schema.Object) *form {
 		f.beside(o)
 	}
 	for _, p := range positionals(main) {
-		if slices.Contains(p.Also, verb) {
+		if slices.Contains(p.Also, verb) || slices.Contains(p.Only, verb) {
 			f.pos = append(f.pos, p)
 		}
 	}
@@ -152,7 +152,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save", "start", "stop":
+	case "show", "clear", "save", "start", "stop", "disable":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false
@@ -178,6 +178,9 @@ func (f *form) unbuilt(name string) (values []string, known bool) {
 	for _, o := range f.objs {
 		if v, ok := o.Unbuilt[name]; ok {
 			return v, true
+		}
+		if a := o.Field(name); a != nil && slices.Contains(a.Only, f.verb) {
+			return nil, false // built for some objects
 		}
 	}
 	values, known = verbUnbuilt[f.verb][name]

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"sluice/vendor-config/schema"
 )
 
 // groupLines add a service group to the lab.
@@ -61,5 +64,61 @@ func TestServiceGroups(t *testing.T) {
 			t.Errorf("%s leaves %s in\n%s", step.line, step.gone, lines)
 		}
 		c = after
+	}
+}
+
+// TestLeaving: disable with a delay or gracefully keeps when it began; whatever comes after ends that.
+func TestLeaving(t *testing.T) {
+	at := time.UnixMilli(1780000000123)
+	give := func(c *schema.Config, line string) *schema.Config {
+		t.Helper()
+		op, err := Parse(line)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		op.At = at
+		c = c.Clone()
+		if err := op.Apply(c); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		return c
+	}
+	graceful := schema.Leaving{GraceFul: "YES", Since: 1780000000123}
+	both := schema.Leaving{Delay: 30, GraceFul: "YES", Since: 1780000000123}
+	delay := schema.Leaving{Delay: 30, GraceFul: "NO", Since: 1780000000123}
+	stays := schema.Leaving{GraceFul: "NO"}
+	for _, what := range []struct {
+		name, delay string
+		row         func(c *schema.Config) any
+	}{
+		{"server s1", " 30", func(c *schema.Config) any { return schema.Get[schema.Server](c, "s1") }},
+		{"service web1", " 30", func(c *schema.Config) any { return schema.Get[schema.Service](c, "web1") }},
+		{"serviceGroup pool", " -delay 30", func(c *schema.Config) any { return schema.Get[schema.ServiceGroup](c, "pool") }},
+		{"serviceGroup pool s1 80", " -delay 30", func(c *schema.Config) any { return schema.Get[schema.ServiceGroupMember](c, "pool", "s1", "80") }},
+		{"serviceGroup pool 10.2.0.11 80", " -delay 30", func(c *schema.Config) any { return schema.Get[schema.ServiceGroupMember](c, "pool", "s1", "80") }},
+	} {
+		c := configOf(t, withGroups()...)
+		for _, step := range []struct {
+			line  string
+			want  schema.Leaving
+			state string
+		}{
+			{"disable " + what.name + " -graceFul YES", graceful, "DISABLED"},
+			{"disable " + what.name + what.delay + " -graceFul YES", both, "DISABLED"},
+			{"enable " + what.name, stays, "ENABLED"},
+			{"disable " + what.name + what.delay, delay, "DISABLED"},
+			{"disable " + what.name, stays, "DISABLED"},
+			{"disable " + what.name + what.delay, stays, "DISABLED"}, // it is out of service
+			{"enable " + what.name, stays, "ENABLED"},
+			{"disable " + what.name + " -graceFul NO", stays, "DISABLED"},
+		} {
+			c = give(c, step.line)
+			if got := schema.LeavingOf(what.row(c)); got != step.want {
+				t.Errorf("%s: %+v, want %+v", step.line, got, step.want)
+			}
+			if lines := strings.Join(Lines(c), "\n"); strings.Contains(lines, "-state DISABLED") != (step.state == "DISABLED") || strings.Contains(lines, "raceful") {
+				t.Errorf("%s: written as\n%s", step.line, lines)
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@ package grammar
 
 import (
 	"slices"
+	"time"
 
 	"sluice/vendor-config/schema"
 )
@@ -16,6 +17,7 @@ type Op struct {
 	Args   []Arg          // other arguments, in the order typed
 	Also   []*Op          // further operations that the same line asks for, e.g. rm of several names
 	Line   string         // as typed, without secrets
+	At     time.Time      // when it is executed; zero: now
 }
 
 // Arg is one argument; for the verb unset Value is "".

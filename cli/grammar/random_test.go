@@ -78,7 +78,7 @@ func randomConfig(r *rand.Rand) *schema.Config {
 				if f.ForField != "" && !slices.Contains(f.ForValues, o.Field(f.ForField).Text(v)) {
 					continue
 				}
-				if f.Key > 0 || f.Required || r.IntN(2) == 0 {
+				if f.Key > 0 || f.Required || f.Takes(o.Verbs[0]) && r.IntN(2) == 0 {
 					ok = f.Set(v, randomValue(r, f, c)) == nil && ok
 				}
 			}

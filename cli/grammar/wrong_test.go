@@ -208,9 +208,17 @@ var wrong = []struct{ line, fault, want string }{
 	{"enable ns feature LB SSL", "SSL", "Feature not supported in this release [feature, SSL]"},
 	{"clear ns config everything", "everything", "Invalid value [level, everything]: it is one of basic extended full"},
 	{"set cli mode -page MAYBE", "MAYBE", "Invalid value [page, MAYBE]: it is one of ON OFF"},
-	{"disable service web1 -graceFul YES", "graceFul", "Feature not supported in this release [graceFul, YES]"},
+	{"disable lb vserver vip -graceFul YES", "graceFul", "Feature not supported in this release [graceFul, YES]"},
+	{"disable service web1 -graceFul PERHAPS", "PERHAPS", "Invalid value [graceFul, PERHAPS]: it is one of YES NO"},
+	{"disable service web1 -delay 30", "-delay", "No such argument [-delay]"},
+	{"disable service web1 soon", "soon", "Expected a positive integer argument [delay, soon]"},
+	{"disable service web1 31536001", "31536001", "Argument value out of range [delay, 0, 31536000]: 31536001 was given"},
+	{"disable service web1 30 30", "30", "No such argument [30]"},
+	{"disable serviceGroup pool s1 80 30", "30", "No such argument [30]"},
+	{"disable serviceGroup pool s1 80 -delay", "delay", "Required argument missing [delay]"},
+	{"enable service web1 -graceFul YES", "-graceFul", "No such argument [-graceFul]"},
+	{"add service w9 s1 HTTP 90 -leavingSince 5", "-leavingSince", "No such argument [-leavingSince]"},
 	{"stat lb vserver vip -clearstats full", "clearstats", "Feature not supported in this release [clearstats]"},
-	{"disable service web1 30", "30", "No such argument [30]"},
 }
 
 func TestWrongCommands(t *testing.T) {

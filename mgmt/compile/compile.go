@@ -73,7 +73,7 @@ func Health(x *Index, s *State) *api.Health {
 		}
 	}
 	slices.Sort(h.Up)
-	x.flushes(h, s.IDs, func(name string) bool { return x.ServiceUp(s, name) }, func(name string) bool { return x.VserverUp(s, name) })
+	x.flushes(h, s.IDs, func(name string) bool { return x.ServiceUp(s, name) }, func(name string) bool { return x.ServiceLeaving(s, name) }, func(name string) bool { return x.VserverUp(s, name) })
 	return h
 }
 

@@ -7,17 +7,17 @@ import (
 	"sluice/vendor-config/schema"
 )
 
-// flushes writes into h whose flows end now: services and vservers that are not up and have downStateFlush. up tells what is,
-// by name.
-func (x *Index) flushes(h *api.Health, ids IDs, serviceUp, vserverUp func(name string) bool) {
+// flushes writes into h whose flows end now: services and vservers that are neither up nor leaving and have downStateFlush.
+// The functions tell what is, by name.
+func (x *Index) flushes(h *api.Health, ids IDs, serviceUp, leaving, vserverUp func(name string) bool) {
 	for svc := range x.Services() {
-		if id := ids.Services[svc.Name]; id != 0 && svc.DownStateFlush != "DISABLED" && !serviceUp(svc.Name) {
+		if id := ids.Services[svc.Name]; id != 0 && svc.DownStateFlush != "DISABLED" && !serviceUp(svc.Name) && !leaving(svc.Name) {
 			h.Flush = append(h.Flush, id)
 		}
 	}
 	for row := range x.c.Each(vserverRows) {
 		v := row.(*schema.LBVserver)
-		if id := ids.Vservers[v.Name]; id != 0 && v.DownStateFlush != "DISABLED" && !vserverUp(v.Name) {
+		if id := ids.Vservers[v.Name]; id != 0 && v.DownStateFlush != "DISABLED" && !vserverUp(v.Name) && !x.anyLeaving(v, leaving) {
 			h.FlushVservers = append(h.FlushVservers, id)
 		}
 	}
@@ -34,6 +34,7 @@ func (x *Index) Settled(s *State) *api.Health {
 		}
 	}
 	slices.Sort(h.Up)
-	x.flushes(h, s.IDs, func(name string) bool { return s.Services[name].Up }, func(name string) bool { return s.Vservers[name].Up })
+	x.flushes(h, s.IDs, func(name string) bool { return s.Services[name].Up }, func(name string) bool { return s.Services[name].Leaving },
+		func(name string) bool { return s.Vservers[name].Up })
 	return h
 }

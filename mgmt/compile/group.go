@@ -9,7 +9,7 @@ import (
 )
 
 // Member is a member of a service group together with the service that it is to all but the configuration: of the group's
-// options, disabled if the group or the member is.
+// options, in service no more than either of both is.
 type Member struct {
 	Row     *schema.ServiceGroupMember
 	Group   *schema.ServiceGroup
@@ -67,8 +67,8 @@ func newMember(r *schema.ServiceGroupMember, g *schema.ServiceGroup) *Member {
 		to.Field(p[1]).Set(from.Field(p[0]))
 	}
 	s.Name, s.Server, s.Port = MemberName(r), r.Server, r.Port
-	if !enabled(r.State) {
-		s.State = r.State
+	if standingOf(r.State, r.LeavingSince) < standingOf(g.State, g.LeavingSince) {
+		s.State, s.Delay, s.GraceFul, s.LeavingSince = r.State, r.Delay, r.GraceFul, r.LeavingSince
 	}
 	return &Member{r, g, s}
 }

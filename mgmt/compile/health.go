@@ -13,26 +13,29 @@ func VserverUp(c *schema.Config, s *State, vserver string) bool {
 	return NewIndex(c).VserverUp(s, vserver)
 }
 
-// ServiceEnabled tells whether the service and its server are enabled.
+// ServiceEnabled tells whether the service takes part: it is in service, or still on its way out.
 func (x *Index) ServiceEnabled(service string) bool {
 	svc := x.Service(service)
 	return svc != nil && x.serviceEnabled(svc)
 }
 
-func (x *Index) serviceEnabled(svc *schema.Service) bool {
-	if !enabled(svc.State) {
-		return false
-	}
-	srv := x.ServerOf(svc)
-	return srv != nil && enabled(srv.State)
-}
+func (x *Index) serviceEnabled(svc *schema.Service) bool { return x.standing(svc) != outOfService }
 
 // ServiceUp is the function of that name on an index.
 func (x *Index) ServiceUp(s *State, service string) bool {
 	svc := x.Service(service)
-	if svc == nil || !x.serviceEnabled(svc) {
-		return false
-	}
+	return svc != nil && x.standing(svc) == inService && x.usable(s, svc, s.Services[service].Inherited)
+}
+
+// ServiceLeaving tells whether the service is on its way out of service and its flows may go on: no monitor says that it
+// is down.
+func (x *Index) ServiceLeaving(s *State, service string) bool {
+	svc := x.Service(service)
+	return svc != nil && x.standing(svc) == goingOut && x.usable(s, svc, true)
+}
+
+// usable tells whether packets can be sent to the service and its monitors agree. trusted: those that have not spoken do.
+func (x *Index) usable(s *State, svc *schema.Service, trusted bool) bool {
 	if !x.hasSNIP && svc.USIP != "YES" {
 		return false // no address that packets to the server could come from
 	}
@@ -40,14 +43,14 @@ func (x *Index) ServiceUp(s *State, service string) bool {
 	if len(monitors) == 0 {
 		return true
 	}
-	h := s.Services[service]
+	h := s.Services[svc.Name]
 	for _, m := range monitors {
 		// A disabled monitor does not count, so a service with only such monitors is taken for up.
 		if m.Off {
 			continue
 		}
 		r := h.Monitors[m.Name]
-		if r.Known && !r.Up || !r.Known && !h.Inherited {
+		if r.Known && !r.Up || !r.Known && !trusted {
 			return false
 		}
 	}
@@ -68,6 +71,19 @@ func (x *Index) VserverUp(s *State, vserver string) bool {
 	}
 	for _, b := range x.bound[vserver] {
 		if x.ServiceUp(s, b.Service) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyLeaving tells whether the vserver is enabled and a service of it is still on its way out of service.
+func (x *Index) anyLeaving(v *schema.LBVserver, leaving func(service string) bool) bool {
+	if len(x.departures) == 0 || !x.VserverEnabled(v) {
+		return false
+	}
+	for _, b := range x.bound[v.Name] {
+		if leaving(b.Service) {
 			return true
 		}
 	}

@@ -37,6 +37,8 @@ type Index struct {
 	members  []*Member
 	memberOf map[string]*Member   // by the name of the service
 	groups   map[string][]*Member // by the name of the group
+
+	departures []*Departure
 }
 
 // NewIndex prepares c.
@@ -67,6 +69,11 @@ func newIndex(c *schema.Config, prev *Index) *Index {
 		x.members, x.memberOf, x.groups = prev.members, prev.memberOf, prev.groups
 	} else {
 		x.indexMembers(prev)
+	}
+	if same(servers, serviceRows, groupRows, memberRows) {
+		x.departures = prev.departures
+	} else {
+		x.indexDepartures()
 	}
 	if same(bindings, groupRows, memberRows) {
 		x.bound, x.users = prev.bound, prev.users

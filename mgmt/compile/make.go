@@ -99,8 +99,11 @@ func (m *maker) services() error {
 		m.out.services, m.config.Services = append(m.out.services, made), append(m.config.Services, made.out)
 	}
 	m.renumbered = m.renumbered || found < len(old.list)
-	if !services {
+	switch {
+	case !services:
 		m.config.Services = m.prev.Tables.Config.Services
+	case n == 0:
+		m.config.Services = nil
 	}
 	if !watched {
 		m.out.Probes = m.prev.Probes

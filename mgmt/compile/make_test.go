@@ -16,7 +16,7 @@ import (
 func anyLine(r *rand.Rand) string {
 	n := func(k int) int { return r.IntN(k) }
 	yes := func(a, b string) string { return []string{a, b}[r.IntN(2)] }
-	switch r.IntN(32) {
+	switch r.IntN(34) {
 	case 24:
 		return fmt.Sprintf("add serviceGroup g%d %s", n(3), yes("HTTP", "TCP"))
 	case 25, 26:
@@ -25,6 +25,10 @@ func anyLine(r *rand.Rand) string {
 		return fmt.Sprintf("bind lb vserver v%d g%d", n(4), n(3))
 	case 28:
 		return fmt.Sprintf("%s serviceGroup g%d srv%d %d", yes("enable", "disable"), n(3), n(4), 80+n(3))
+	case 32:
+		return fmt.Sprintf("disable %s%d%s", yes("service s", "server srv"), n(4), yes(" 60", " -graceFul YES"))
+	case 33:
+		return fmt.Sprintf("disable serviceGroup g%d%s", n(3), yes(" srv1 81 -graceFul YES", " -delay 9"))
 	case 29:
 		return fmt.Sprintf("%s serviceGroup g%d", yes("enable", "disable"), n(3))
 	case 30:
@@ -46,7 +50,7 @@ func anyLine(r *rand.Rand) string {
 	case 11:
 		return fmt.Sprintf("set lb vserver v%d -cltTimeout %d", n(4), n(3))
 	case 12:
-		return fmt.Sprintf("%s service s%d", yes("enable", "disable"), n(6))
+		return fmt.Sprintf("%s%d", yes("enable service s", "disable service s"), n(6))
 	case 13:
 		return fmt.Sprintf("%s server srv%d", yes("enable", "disable"), n(4))
 	case 14:
@@ -158,7 +162,7 @@ func checkSince(t *testing.T, x, prev *Index, line string) {
 			if x.Service(name) == nil || d.All || slices.Contains(d.Services, name) {
 				continue
 			}
-			if x.ServiceUp(s, name) != prev.ServiceUp(s, name) {
+			if x.ServiceUp(s, name) != prev.ServiceUp(s, name) || x.ServiceLeaving(s, name) != prev.ServiceLeaving(s, name) {
 				t.Fatalf("%s changes service %s, which Since does not tell: %+v", line, name, d)
 			}
 		}

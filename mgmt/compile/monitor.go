@@ -93,7 +93,7 @@ func probes(x *Index, n *network, svc *schema.Service, srv *schema.Server) ([]Pr
 		if err != nil {
 			return nil, err
 		}
-		if m.Off || !enabled(svc.State) || !enabled(srv.State) {
+		if m.Off || !x.serviceEnabled(svc) {
 			continue
 		}
 		if src := n.sourcesToward(p.Target.Addr()); len(src) > 0 {

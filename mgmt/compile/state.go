@@ -59,6 +59,9 @@ type ServiceHealth struct {
 	// Inherited: the dataplane was using the service when this management started. It counts as an answer of the
 	// monitors that have not spoken yet, so that a restart of management refuses no client.
 	Inherited bool
+
+	// Leaving: it is on its way out of service, and no monitor says that it is down.
+	Leaving bool
 }
 
 // Since is an effective state and when it began.

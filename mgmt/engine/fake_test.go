@@ -25,6 +25,7 @@ type plane struct {
 	refuse  func(*api.Tables) error
 	started int64
 	dials   int
+	open    map[string]uint64 // flows by service
 }
 
 type conn struct {
@@ -133,7 +134,7 @@ func (c *conn) Stats(ctx context.Context) (*api.Stats, error) {
 		st.ConfigVersion, st.FIBVersion = t.Config.Version, t.FIB.Version
 		st.HealthVersion, st.NeighborsVersion = t.Health.Version, t.Neighbors.Version
 		for _, s := range t.Config.Services {
-			st.Services = append(st.Services, api.FlowStats{ID: s.ID, Name: s.Name, Up: slices.Contains(t.Health.Up, s.ID)})
+			st.Services = append(st.Services, api.FlowStats{ID: s.ID, Name: s.Name, Up: slices.Contains(t.Health.Up, s.ID), OpenFlows: c.p.open[s.Name]})
 		}
 		for _, v := range t.Config.Vservers {
 			st.Vservers = append(st.Vservers, api.FlowStats{ID: v.ID, Name: v.Name})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"sluice/dataplane/api"
@@ -48,11 +49,9 @@ func (l *link) note(sent, t *api.Tables) {
 
 // Run keeps the connection to the dataplane until ctx ends. It returns when everything that it started has ended.
 func (e *Engine) Run(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		e.keepTidy(ctx)
-	}()
+	var beside sync.WaitGroup
+	beside.Go(func() { e.keepTidy(ctx) })
+	beside.Go(func() { e.watchLeaving(ctx) })
 	var said string
 	for ctx.Err() == nil {
 		err := e.connect(ctx)
@@ -68,7 +67,7 @@ func (e *Engine) Run(ctx context.Context) {
 		case <-time.After(e.opt.Retry):
 		}
 	}
-	<-done
+	beside.Wait()
 }
 
 // keepTidy sets up the kernel's side again after a failure, and compiles anew when an address has moved between our

@@ -11,8 +11,7 @@ import (
 
 // turn is a change of the effective state of a service or vserver.
 type turn struct {
-	kind, name string
-	up         bool
+	kind, name, state string
 }
 
 // settle works out the effective state of every service and vserver of v about which d says that it may have changed,
@@ -61,12 +60,12 @@ func settleTouched(v *version, s *compile.State, now time.Time) (turns []turn) {
 
 func settleService(turns []turn, v *version, s *compile.State, name string, now time.Time) []turn {
 	h := s.Services[name]
-	up := v.index.ServiceUp(s, name)
-	if h.Up != up {
-		turns = append(turns, turn{"service", name, up})
+	up, leaving := v.index.ServiceUp(s, name), v.index.ServiceLeaving(s, name)
+	if h.Up != up || h.Leaving != leaving {
+		turns = append(turns, turn{"service", name, v.index.ServiceState(s, name)})
 	}
-	if h.Up != up || h.Since.IsZero() {
-		h.Up, h.Since = up, now
+	if h.Up != up || h.Leaving != leaving || h.Since.IsZero() {
+		h.Up, h.Leaving, h.Since = up, leaving, now
 		s.SetService(name, h)
 	}
 	return turns
@@ -76,7 +75,11 @@ func settleVserver(turns []turn, v *version, s *compile.State, name string, now 
 	was, known := s.Vservers[name]
 	up := v.index.VserverUp(s, name)
 	if was.Up != up {
-		turns = append(turns, turn{"lb vserver", name, up})
+		state := "DOWN"
+		if up {
+			state = "UP"
+		}
+		turns = append(turns, turn{"lb vserver", name, state})
 	}
 	if was.Up != up || !known {
 		s.SetVserver(name, compile.Since{Up: up, At: now})
@@ -87,11 +90,7 @@ func settleVserver(turns []turn, v *version, s *compile.State, name string, now 
 // tell writes changes of state to the log.
 func (e *Engine) tell(turns []turn) {
 	for _, t := range turns {
-		state := "DOWN"
-		if t.up {
-			state = "UP"
-		}
-		e.opt.Log.Info("state changed", "object", t.kind+" "+t.name, "state", state)
+		e.opt.Log.Info("state changed", "object", t.kind+" "+t.name, "state", t.state)
 	}
 }
 

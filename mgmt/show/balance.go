@@ -14,6 +14,7 @@ func showServer(p *page) error {
 	for i, s := range rows {
 		p.number(i, one)
 		p.f("Name: %s\tState:%s\n\tIPAddress: %s\n", s.Name, s.State, s.IPAddress)
+		p.leaving(s)
 		if s.Comment != "" {
 			p.f("\tComment: %q\n", s.Comment)
 		}
@@ -46,9 +47,11 @@ func showService(p *page) error {
 		p.number(i, one)
 		p.f("%s (%s:%s) - %s\n", s.Name, p.serverIP(s), port(s.Port), s.ServiceType)
 		p.f("\tState: %s\n", p.serviceState(s.Name))
+		p.leaving(s)
 		p.since(p.State.Services[s.Name].Since)
-		if srv := p.x.ServerOf(s); srv != nil {
+		if srv := schema.Get[schema.Server](p.Config, s.Server); srv != nil {
 			p.f("\tServer Name: %s\tServer State: %s\n", srv.Name, srv.State)
+			p.leaving(srv)
 		}
 		p.f("\tMax Conn: 0\tMax Req: 0\n")
 		p.f("\tUse Source IP: %s", s.USIP)

@@ -270,3 +270,35 @@ bind lb vserver web pool`)
 	}
 	golden(t, "service-group", got.String())
 }
+
+// TestLeaving: what goes out of service says how far it is.
+func TestLeaving(t *testing.T) {
+	v := seen(t)
+	v.Config = configure(t, site+`
+add serviceGroup pool HTTP
+bind serviceGroup pool s1 8080
+bind serviceGroup pool s2 8080
+bind lb vserver web pool`)
+	for _, line := range []string{"disable service web-s1 60 -graceFul YES", "disable serviceGroup pool s1 8080 -graceFul YES", "disable server s2 90", "disable serviceGroup pool -delay 45"} {
+		op, err := grammar.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op.At = v.Now.Add(-18 * time.Second)
+		if err := op.Apply(v.Config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.State.Record("pool?s1?8080", "tcp-default", compile.MonitorResult{Known: true, Up: true})
+	for n, st := range []*api.Stats{v.Before, v.Stats} {
+		st.Services = append(st.Services, api.FlowStats{ID: 5, Name: "pool?s1?8080", Flows: uint64(100 * n), OpenFlows: 7}, api.FlowStats{ID: 6, Name: "pool?s2?8080", OpenFlows: 11})
+	}
+	var got strings.Builder
+	lines := []string{"show service web-s1", "show server s2", "show serviceGroup pool", "show lb vserver web", "stat service"}
+	for _, line := range lines {
+		got.WriteString("> " + line + "\n" + answer(t, line, v))
+	}
+	v.Stats = nil
+	got.WriteString("> show service web-s1\n" + answer(t, "show service web-s1", v))
+	golden(t, "leaving", got.String())
+}

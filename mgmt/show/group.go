@@ -29,6 +29,7 @@ func showGroup(p *page) error {
 func (p *page) group(g *schema.ServiceGroup) {
 	p.f("%s - %s\n", g.Name, g.ServiceType)
 	p.f("\tState: %s\tEffective State: %s\tMonitor Threshold : 0\n", g.State, p.groupState(g))
+	p.leaving(g)
 	p.f("\tMax Conn: 0\tMax Req: 0\tMax Bandwidth: 0 kbits\n")
 	p.f("\tUse Source IP: %s", g.USIP)
 	if g.USIP == "YES" {
@@ -48,6 +49,7 @@ func (p *page) group(g *schema.ServiceGroup) {
 		p.f("\t%d)\t%s:%s\tState: %s\tServer Name: %s\tServer ID: None\tWeight: %d\n", i+1, p.serverIP(svc), port(svc.Port),
 			p.serviceState(svc.Name), m.Row.Server, m.Row.Weight)
 		p.indented("\t", func() {
+			p.leaving(m.Row)
 			p.since(p.State.Services[svc.Name].Since)
 			p.monitors(svc)
 		})
@@ -74,7 +76,10 @@ func (p *page) groupState(g *schema.ServiceGroup) string {
 			state = "UP"
 		}
 	}
-	if g.State == "DISABLED" {
+	switch {
+	case g.State == "DISABLED" && p.x.DepartureOf(g) != nil:
+		state = "GOING OUT OF SERVICE"
+	case g.State == "DISABLED":
 		state = "OUT OF SERVICE"
 	}
 	return state
@@ -108,7 +113,7 @@ func statGroup(p *page) error {
 				up++
 			}
 		}
-		p.f(form, g.Name, g.ServiceType, p.groupState(g), fmt.Sprint(up), fmt.Sprint(len(all)-up), fmt.Sprint(now.Flows),
+		p.f(form, g.Name, g.ServiceType, brief(p.groupState(g)), fmt.Sprint(up), fmt.Sprint(len(all)-up), fmt.Sprint(now.Flows),
 			p.rate(now.Flows, before.Flows), fmt.Sprint(now.OpenFlows))
 	}
 	if !one {

@@ -149,7 +149,7 @@ func (p *page) services(rows []*schema.Service) {
 	p.f(form, "", "IP", "port", "Type", "State", "Hits", "Hits/s", "CurConns")
 	for _, s := range rows {
 		n, b := p.serviceFlow(s.Name)
-		p.f(form, s.Name, p.serverIP(s), port(s.Port), s.ServiceType, p.serviceState(s.Name), fmt.Sprint(n.Flows), p.rate(n.Flows, b.Flows), fmt.Sprint(n.OpenFlows))
+		p.f(form, s.Name, p.serverIP(s), port(s.Port), s.ServiceType, brief(p.serviceState(s.Name)), fmt.Sprint(n.Flows), p.rate(n.Flows, b.Flows), fmt.Sprint(n.OpenFlows))
 	}
 }
 

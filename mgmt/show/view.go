@@ -171,15 +171,7 @@ func title(s string) string {
 	return s[:1] + strings.ToLower(s[1:])
 }
 
-func (p *page) serviceState(name string) string {
-	switch {
-	case !p.x.ServiceEnabled(name):
-		return "OUT OF SERVICE"
-	case p.x.ServiceUp(p.State, name):
-		return "UP"
-	}
-	return "DOWN"
-}
+func (p *page) serviceState(name string) string { return p.x.ServiceState(p.State, name) }
 
 func (p *page) vserverState(v *schema.LBVserver) string {
 	switch {

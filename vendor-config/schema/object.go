@@ -17,7 +17,7 @@ import (
 //	cli:"lbMethod"    keyword (or the name of a positional) as the operator types it
 //	key:"1"           part of the row's key, in this order; keys are the first positionals (except keyword ones)
 //	keyword:"yes"     this key is typed as -keyword value, not as a positional
-//	pos:"2"           positional of `add` after the keys, in this order
+//	pos:"2"           positional of `add` after the keys, in this order; with only: of those verbs
 //	def:"5"           default; a field at its default is left out when written back (unless always)
 //	defby:"serviceType HTTP=180 TCP=9000"  the default depends on another field; it is filled in by `add` and `unset`
 //	always:"yes"      written back even at its default, as device-saved files do
@@ -33,6 +33,7 @@ import (
 //	only:"add,set"    verbs that take the argument (all when left out)
 //	within:"yes"      this key finds a row that belongs to one of another object with the same words: with it a command such as
 //	                  set or disable is about that row, without it about the other
+//	kept:"yes"        no argument of any command: it is kept in files only
 //	also:"set,rm"     verbs besides add that take this positional, where it is optional and must agree with the row
 //	many:"yes"        keyword takes values up to the next keyword: several rows when it is a key, else joined by spaces
 //	syntax:"name"     form of a string: see syntaxes
@@ -77,7 +78,7 @@ type Field struct {
 	Fixed, Required    bool
 	Flag, Keyword      bool
 	Many, Secret       bool
-	Within             bool
+	Within, Kept       bool
 	ForField           string   // the field that decides whether this one means something
 	ForValues          []string // its values with which it does
 	Type               reflect.Type
@@ -142,7 +143,9 @@ func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
 }
 
 // Takes tells whether the argument may be given with the verb, as far as its tag only says.
-func (f *Field) Takes(verb string) bool { return len(f.Only) == 0 || slices.Contains(f.Only, verb) }
+func (f *Field) Takes(verb string) bool {
+	return !f.Kept && (len(f.Only) == 0 || slices.Contains(f.Only, verb))
+}
 
 var objects []*Object
 

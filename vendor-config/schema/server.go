@@ -8,6 +8,10 @@ type Server struct {
 	IPAddress netip.Addr `cli:"IPAddress" pos:"2" required:"yes" help:"IPv4 address of the server"`
 	State     string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state; disabling a server disables its services"`
 	Comment   string     `cli:"comment" max:"255" help:"Any text about the server"`
+
+	Delay        uint32 `cli:"delay" pos:"9" only:"disable" max:"31536000" unit:"seconds" help:"How long it keeps its connections before it is out of service; with graceFul: at most"`
+	GraceFul     string `cli:"graceFul" only:"disable" enum:"YES,NO" def:"NO" help:"It is out of service when its last connection has ended"`
+	LeavingSince uint64 `cli:"leavingSince" kept:"yes" max:"253402300799999" help:"When it began to go out of service, in milliseconds since 1970"`
 }
 
 func init() {

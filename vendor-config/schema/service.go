@@ -14,6 +14,10 @@ type Service struct {
 	DownStateFlush string `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When the service goes DOWN its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
 	State          string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
 	Comment        string `cli:"comment" max:"255" help:"Any text about the service"`
+
+	Delay        uint32 `cli:"delay" pos:"9" only:"disable" max:"31536000" unit:"seconds" help:"How long it keeps its connections before it is out of service; with graceFul: at most"`
+	GraceFul     string `cli:"graceFul" only:"disable" enum:"YES,NO" def:"NO" help:"It is out of service when its last connection has ended"`
+	LeavingSince uint64 `cli:"leavingSince" kept:"yes" max:"253402300799999" help:"When it began to go out of service, in milliseconds since 1970"`
 }
 
 // ServiceMonitor binds a monitor to a service. While none is bound the service has its protocol's default monitor.

@@ -12,6 +12,10 @@ type ServiceGroup struct {
 	DownStateFlush string `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When a member goes DOWN its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
 	State          string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state of all members"`
 	Comment        string `cli:"comment" max:"255" help:"Any text about the group"`
+
+	Delay        uint32 `cli:"delay" only:"disable" max:"31536000" unit:"seconds" help:"How long it keeps its connections before it is out of service; with graceFul: at most"`
+	GraceFul     string `cli:"graceFul" only:"disable" enum:"YES,NO" def:"NO" help:"It is out of service when its last connection has ended"`
+	LeavingSince uint64 `cli:"leavingSince" kept:"yes" max:"253402300799999" help:"When it began to go out of service, in milliseconds since 1970"`
 }
 
 // ServiceGroupMember is a port of a server in a group.
@@ -21,6 +25,10 @@ type ServiceGroupMember struct {
 	Port   uint16 `cli:"port" key:"3" any:"0" within:"yes" help:"Port of the member; * keeps the port that the client used"`
 	Weight uint16 `cli:"weight" min:"1" max:"100" def:"1" only:"bind,set" help:"Share of the member against the others"`
 	State  string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"bind" help:"Administrative state of the member"`
+
+	Delay        uint32 `cli:"delay" only:"disable" max:"31536000" unit:"seconds" help:"How long it keeps its connections before it is out of service; with graceFul: at most"`
+	GraceFul     string `cli:"graceFul" only:"disable" enum:"YES,NO" def:"NO" help:"It is out of service when its last connection has ended"`
+	LeavingSince uint64 `cli:"leavingSince" kept:"yes" max:"253402300799999" help:"When it began to go out of service, in milliseconds since 1970"`
 }
 
 // ServiceGroupMonitor binds a monitor to every member of a group. While none is bound each has its protocol's default monitor.

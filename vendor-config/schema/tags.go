@@ -8,7 +8,7 @@ import (
 )
 
 // tagNames are the tags that a field may bear; object.go explains them.
-var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also within after many flag syntax for secret help")
+var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also within kept after many flag syntax for secret help")
 
 // register adds an object; it panics on a wrong tag, so that a fault of the programmer shows at the first start.
 func register[T any](words, yang, verbs, help string, rows bool) {
@@ -86,7 +86,7 @@ func field(i int, sf reflect.StructField) (*Field, string) {
 		Only: list("only"), Also: list("also"), Any: tags["any"], Unit: tags["unit"], Ref: tags["ref"], After: tags["after"],
 		Syntax: tags["syntax"], Always: tags["always"] != "", Fixed: tags["fixed"] != "", Required: tags["required"] != "",
 		Secret: tags["secret"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "",
-		Within: tags["within"] != "", Type: sf.Type, Alias: map[string]string{}}
+		Within: tags["within"] != "", Kept: tags["kept"] != "", Type: sf.Type, Alias: map[string]string{}}
 	f.Default, f.HasDefault = tags["def"]
 	f.Min, f.HasMin = num("min")
 	f.Max, f.HasMax = num("max")
