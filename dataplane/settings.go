@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -137,14 +136,13 @@ func (s *settings) check() error {
 	return nil
 }
 
-// checkFlows refuses a flow table that could not become full on a machine that has so many bytes of memory. The table has a
-// power of two of slots, of which at most 3/4 are in use.
+// checkFlows refuses a flow table that could not become full on a machine that has so many bytes of memory.
 func checkFlows(n int, has uint64) error {
 	if n < minFlows || n > maxFlows {
 		return fmt.Errorf("`flows` is %d: between %d and %d entries can be held", n, minFlows, maxFlows)
 	}
-	if size := uint64(flow.EntrySize) << bits.Len64(uint64(n)*4/3); size > has {
-		return fmt.Errorf("`flows` is %d: so many entries take %d MiB, more memory than this machine has (%d MiB): set it lower", n, size>>20, has>>20)
+	if size := uint64(flow.Size(n)); size > has {
+		return fmt.Errorf("`flows` is %d: so many entries take %d MiB, more memory than this machine has (%d MiB): set it lower", n, (size+1<<20-1)>>20, has>>20)
 	}
 	return nil
 }

@@ -65,10 +65,10 @@ func TestLcoresAreTheWorkers(t *testing.T) {
 }
 
 func TestFlowsFitTheMachine(t *testing.T) {
-	if err := checkFlows(1<<20, 128<<20); err != nil {
+	if err := checkFlows(1<<20, 74<<20); err != nil {
 		t.Errorf("a table that fits is refused with %v", err)
 	}
-	if err := checkFlows(1<<20, 127<<20); err == nil || !strings.Contains(err.Error(), "`flows` is 1048576") || !strings.Contains(err.Error(), "128 MiB") {
+	if err := checkFlows(1<<20, 73<<20); err == nil || !strings.Contains(err.Error(), "`flows` is 1048576") || !strings.Contains(err.Error(), "74 MiB") {
 		t.Errorf("a table beyond the machine's memory is refused with %v", err)
 	}
 }

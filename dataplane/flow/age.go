@@ -34,7 +34,7 @@ type Keeper interface {
 // Recheck makes the sweep look at every entry once more, busy or not: the caller's answers to IdleLimit have changed.
 func (t *Table) Recheck() { t.recheck = t.Slots() }
 
-// Rechecking is how many slots the sweep has still to look at since Recheck.
+// Rechecking is how many entries the sweep has still to look at since Recheck.
 func (t *Table) Rechecking() uint64 { return t.recheck }
 
 // End begins another round of ending e's connection: the flow stays for EndingLimit, so that what its ends say meanwhile can
@@ -51,21 +51,18 @@ func (t *Table) End(e *Entry, now uint32) {
 	}
 }
 
-// Sweep looks at the next slots slots for flows that were silent too long at tick now, removes them and returns how many it removed. A
-// deletion can move an entry from before the cursor to behind it; such an entry is looked at in the next round.
+// Sweep looks at the next slots entries, each once at most, for flows that were silent too long at tick now, removes them and returns
+// how many it removed.
 func (t *Table) Sweep(now uint32, slots int, k Keeper) (ended int) {
-	span := t.Mask * EntrySize
-	for ; slots > 0; slots-- {
-		e := At(t.Base + t.cursor)
+	for slots = min(slots, int(t.Slots())); slots > 0; slots-- {
+		if t.cursor++; t.cursor >= t.fresh {
+			t.cursor = firstNumber
+		}
+		e := t.entry(t.cursor)
 		if e.B != 0 && (Idle(now, e.Last) >= busy || t.recheck != 0) && t.expired(e, now, k) && k.Ends(e) {
 			t.Remove(e, k)
 			ended++
-			if t.recheck != 0 {
-				t.Recheck() // an entry may have moved to before the cursor
-			}
-			continue // the slot may hold another entry now
 		}
-		t.cursor = (t.cursor + EntrySize) & span
 		if t.recheck != 0 {
 			t.recheck--
 		}

@@ -10,8 +10,9 @@ import (
 	"sluice/dataplane/port/asm"
 )
 
-func fill(b *testing.B, flows int) *Table {
-	tab, note, err := Open(Settings{Name: "sluice-flows-bench", Entries: max(2*flows, 64), Huge: true, Populate: true})
+// fill opens a table for so many flows and some more, and makes the first of them.
+func fill(b *testing.B, flows, more int) *Table {
+	tab, note, err := Open(Settings{Name: "sluice-flows-bench", Entries: 2 * (flows + more), Huge: true, Populate: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,31 +38,44 @@ func benchPair(n int) (fwd, rev Entry) {
 	return fwd, rev
 }
 
+// search is what a packet knows of its key's place, as asm.Locate reads it.
+type search struct {
+	hash   uint64
+	bucket uintptr
+}
+
+func (s *search) of(t *Table, k packet.Key) {
+	s.hash = t.Hash(k.A, k.B)
+	s.bucket = t.BucketOf(s.hash)
+}
+
 // BenchmarkHit is the flow's part of forwarding a known packet: hash, prefetch over the burst, find, count, track.
 func BenchmarkHit(b *testing.B) {
 	for _, flows := range []int{1, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(flows), func(b *testing.B) {
-			tab := fill(b, flows)
+			tab := fill(b, flows, 0)
 			r := rand.New(rand.NewPCG(1, 2))
 			keys := make([]packet.Key, 1<<20)
 			for i := range keys {
 				fwd, _ := benchPair(r.IntN(flows))
 				keys[i] = fwd.Key()
 			}
-			var slots [packet.Burst]uintptr
+			var search [packet.Burst]search
+			var lines [packet.Burst]uintptr
 			at := 0
 			b.ResetTimer()
 			for range b.N {
 				burst := keys[at:][:packet.Burst]
 				at = (at + packet.Burst) & (len(keys) - 1)
 				for i, k := range burst {
-					slots[i] = tab.SlotOf(tab.Hash(k.A, k.B))
+					search[i].of(tab, k)
 				}
-				asm.PrefetchN(unsafe.Pointer(&slots), packet.Burst)
+				asm.PrefetchStride(unsafe.Pointer(&search[0].bucket), packet.Burst, int(unsafe.Sizeof(search[0])))
+				asm.Locate(unsafe.Pointer(&search), packet.Burst, int(unsafe.Sizeof(search[0])), tab.Lines(), unsafe.Pointer(&lines))
 				for i, k := range burst {
-					e := At(slots[i])
+					e := At(lines[i])
 					if e.B != k.B || e.A != k.A {
-						e = tab.Find(slots[i], k.A, k.B)
+						e = tab.Find(search[i].bucket, k.A, k.B)
 					}
 					e.Packets++
 					e.Bytes += 60
@@ -74,7 +88,7 @@ func BenchmarkHit(b *testing.B) {
 	}
 }
 
-// BenchmarkNewFlow takes a port and writes both entries, in a table that holds so many flows. The forward slot is prefetched, as the
+// BenchmarkNewFlow takes a port and writes both entries, in a table that holds so many flows. The forward bucket is prefetched, as the
 // worker's parse does.
 func BenchmarkNewFlow(b *testing.B) {
 	for _, flows := range []int{1000, 100_000, 1_000_000} {
@@ -84,11 +98,11 @@ func BenchmarkNewFlow(b *testing.B) {
 
 func newFlows(b *testing.B, flows int) {
 	room := min(100_000, flows)
-	var slots [packet.Burst]uintptr
-	tab := fill(b, flows)
+	var buckets [packet.Burst]uintptr
+	tab := fill(b, flows, room)
 	p := openPools(b, PoolSettings{Pools: 64, Workers: 1})
 	k := &quiet{pools: p}
-	tab.limit += uint64(2 * room)
+
 	oldest := 0
 	b.ResetTimer()
 	for n := range b.N {
@@ -100,11 +114,11 @@ func newFlows(b *testing.B, flows int) {
 			b.StartTimer()
 		}
 		if n%packet.Burst == 0 {
-			for i := range slots {
+			for i := range buckets {
 				k := packet.MakeKey(uint32(flows+n+i), 50, 1, 80, packet.ProtoTCP)
-				slots[i] = tab.SlotOf(tab.Hash(k.A, k.B))
+				buckets[i] = tab.BucketOf(tab.Hash(k.A, k.B))
 			}
-			asm.PrefetchN(unsafe.Pointer(&slots), packet.Burst)
+			asm.PrefetchN(unsafe.Pointer(&buckets), packet.Burst)
 		}
 		service := uint32(n % 16)
 		q, ok := p.TakeUnused(tab, 3, service, 1024, 59999, 12+service, 8080, packet.ProtoTCP)
@@ -123,7 +137,7 @@ func newFlows(b *testing.B, flows int) {
 }
 
 func BenchmarkSweep(b *testing.B) {
-	tab := fill(b, 1_000_000)
+	tab := fill(b, 1_000_000, 0)
 	k := &keeper{limit: 1 << 30}
 	b.ResetTimer()
 	for range b.N {

@@ -14,7 +14,7 @@ import (
 // Entry is one direction of a flow, one cache line. All of it except the counters and Last is written when
 // the flow is created; Adj and Gen belong to the worker's routing.
 type Entry struct {
-	A, B           uint64 // the key; B is 0 in an empty slot
+	A, B           uint64 // the key; B is 0 in a free entry
 	packet.Rewrite        // what packets of this direction become
 	Last           uint32 // tick of the last packet; written together with Packets
 	Packets        uint32 // of this direction, wraps
@@ -30,7 +30,7 @@ type Entry struct {
 
 var _ = [1]struct{}{}[unsafe.Sizeof(Entry{})-64]
 
-// EntrySize is the size of a slot in bytes.
+// EntrySize is the size of an entry in bytes.
 const EntrySize = 64
 
 // Kind tells what an entry is.

@@ -8,6 +8,9 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"sluice/dataplane/packet"
+	"sluice/dataplane/port/asm"
 )
 
 // Settings of a table.
@@ -20,23 +23,25 @@ type Settings struct {
 	Seed [2]uint64
 }
 
-// maxEntries bounds a table to 64 GiB.
-const maxEntries = 1 << 29
+// maxEntries bounds a table to 18 GiB, and leaves bits for the hash in the words of its index.
+const maxEntries = 1 << 28
 
 // header describes the mapping to whoever maps it next: a restarted dataplane may adopt flows of the same layout.
 type header struct {
 	magic     uint64
 	version   uint32
 	entrySize uint32
-	slots     uint64
+	buckets   uint64
 	limit     uint64
 	seed      [2]uint64
+	lines     uint64 // where the entries begin, from here
 }
 
 const (
 	headerMagic   = 0x73776f6c66636c73 // "slcflows" in memory
-	headerVersion = 1
-	headerSize    = 4096 // before slot 0
+	headerVersion = 2
+	headerSize    = 4096 // before the index
+	pageSize      = 4096
 	hugePage      = 2 << 20
 )
 
@@ -51,10 +56,9 @@ func Open(s Settings) (t *Table, note string, err error) {
 	if s.Entries < 2 || s.Entries > maxEntries {
 		return nil, "", fmt.Errorf("flow table %q: %d entries asked for; give a number from 2 to %d", s.Name, s.Entries, maxEntries)
 	}
-	// At most 3/4 full, and 8 slots at least, so that a search always meets an empty slot.
-	slots := max(uint64(1)<<bits.Len64(uint64(s.Entries)*4/3), 8)
-	t = &Table{limit: uint64(s.Entries)}
-	size := headerSize + int(slots)*EntrySize
+	buckets, lines, stack := layout(s.Entries)
+	t = &Table{limit: uint64(s.Entries), fresh: firstNumber}
+	size := Size(s.Entries)
 	if s.Huge {
 		if t.mapping, err = mapNamed(s.Name, (size+hugePage-1)&^(hugePage-1), true, s.Populate); err != nil {
 			note = fmt.Sprintf("flow table %q uses ordinary pages, for huge pages could not be had (%v)", s.Name, err)
@@ -71,9 +75,26 @@ func Open(s Settings) (t *Table, note string, err error) {
 	}
 	start := unsafe.Pointer(unsafe.SliceData(t.mapping.mem))
 	*(*header)(start) = header{magic: headerMagic, version: headerVersion, entrySize: EntrySize,
-		slots: slots, limit: t.limit, seed: [2]uint64{t.Seed0, t.Seed1}}
-	t.Base, t.Mask = uintptr(start)+headerSize, uintptr(slots)-1
+		buckets: uint64(buckets), limit: t.limit, seed: [2]uint64{t.Seed0, t.Seed1}, lines: uint64(lines)}
+	t.Base, t.Buckets = uintptr(start)+headerSize, uint64(buckets)
+	t.buckets = asm.Buckets{Base: t.Base, End: t.Base + uintptr(buckets)*packet.BucketSize, Lines: uintptr(start) + uintptr(lines),
+		Numbers: 1<<bits.Len(uint(s.Entries+firstNumber-1)) - 1}
+	t.stack = uintptr(start) + uintptr(stack)
 	return t, note, nil
+}
+
+// layout is the number of buckets of a table for so many entries, and where in its mapping the entries and the stack of free
+// ones begin; the stack is the last.
+func layout(entries int) (buckets, lines, stack int) {
+	buckets = (entries + bucketShare - 1) / bucketShare
+	lines = (headerSize + buckets*packet.BucketSize + pageSize - 1) &^ (pageSize - 1)
+	return buckets, lines, lines + (entries+firstNumber)*EntrySize
+}
+
+// Size is the bytes that a table for so many entries takes.
+func Size(entries int) int {
+	_, _, stack := layout(entries)
+	return stack + entries*4
 }
 
 // Close unmaps the table; no entry may be used afterwards.
@@ -83,7 +104,8 @@ func (t *Table) Close() error {
 		return nil
 	}
 	t.mapping = mapping{}
-	t.Base, t.Mask, t.count, t.limit = 0, 0, 0, 0
+	t.Base, t.Buckets, t.count, t.limit = 0, 0, 0, 0
+	t.buckets, t.fresh, t.freed = asm.Buckets{}, firstNumber, 0
 	if err := unix.Munmap(m.mem); err != nil {
 		return fmt.Errorf("unmapping a flow table: %w", err)
 	}

@@ -33,7 +33,7 @@ type pool struct {
 	key    uint64 // SNIP in memory order | place << 32
 	lo, hi uint16 // range of the last Take, which full is true for
 	cursor uint16 // port to look at next
-	// fetched is how many of the ports to come have had the slots of their ways back fetched: a guess, see fetchNext.
+	// fetched is how many of the ports to come have had the buckets of their ways back fetched: a guess, see fetchNext.
 	fetched int16
 	out     int32 // ports that are out, also of earlier ranges
 	full    [portWords / 64]uint64
@@ -56,7 +56,7 @@ type Pools struct {
 	tried   uint32 // moving start of Probe
 	workers uint32
 	self    uint32
-	fetch   [3 * fetchAhead]uintptr // for fetchNext
+	fetch   [fetchAhead]uintptr // for fetchNext
 	avoid   func(snip uint32, port uint16, proto uint8) bool
 }
 

@@ -28,8 +28,8 @@ func leap(tries int, span uint32) uint32 {
 // server:serverPort -> snip:q belongs to a flow of another service at the same address, and those of PoolSettings.Avoid. It tries 32 ports, most of them far
 // from each other.
 //
-// Which ports come next is known beforehand, so that the slots of their ways back are prefetched: in a rush of new flows the
-// memory that Create writes is at hand.
+// Which ports come next is known beforehand, so that the buckets of their ways back are prefetched: in a rush of new flows
+// what the search and Create read is at hand.
 func (p *Pools) TakeUnused(t *Table, snip, place uint32, lo, hi uint16, server uint32, serverPort uint16, proto uint8) (port uint16, ok bool) {
 	x := p.open(poolKey(snip, place))
 	if x == nil {
@@ -75,7 +75,7 @@ func (p *Pools) takeUnused(x *pool, t *Table, snip uint32, lo, hi uint16, server
 	return 0, false
 }
 
-// fetchNext has the slots fetched that the ways back of the next ports go to. They are fetched together, since a slot is on a
+// fetchNext has the buckets fetched that the ways back of the next ports go to. They are fetched together, since a bucket is on a
 // page of its own and the CPU walks several page tables at a time, but waits for a single one.
 func (p *Pools) fetchNext(x *pool, t *Table, snip, server uint32, serverPort uint16, proto uint8) {
 	n, from := 0, uint32(x.cursor)
@@ -85,16 +85,11 @@ func (p *Pools) fetchNext(x *pool, t *Table, snip, server uint32, serverPort uin
 			break
 		}
 		way := packet.MakeKey(server, snip, serverPort, uint16(q), proto)
-		slot := t.SlotOf(t.Hash(way.A, way.B))
-		p.fetch[n], p.fetch[n+fetchAhead], p.fetch[n+2*fetchAhead] = slot, slot+EntrySize, slot+2*EntrySize
+		p.fetch[n] = t.BucketOf(t.Hash(way.A, way.B))
 		n++
 		from = q + 1
 	}
 	asm.PrefetchN(unsafe.Pointer(&p.fetch[0]), n)
-	if t.Crowded() { // most searches go on
-		asm.PrefetchN(unsafe.Pointer(&p.fetch[fetchAhead]), n)
-		asm.PrefetchN(unsafe.Pointer(&p.fetch[2*fetchAhead]), n)
-	}
 	x.fetched = int16(n) - 1
 }
 

@@ -4,23 +4,34 @@ import (
 	"unsafe"
 
 	"sluice/dataplane/packet"
+	"sluice/dataplane/port/asm"
 )
 
-// Table is a hash table of entries: open addressing, linear probing, deletion by shifting back, so that there are no tombstones and
-// a search ends at the first empty slot. It is at most 3/4 full. Deletion moves entries: a pointer to an entry
-// holds until the next Create, Remove or Sweep.
+// Table is the entries and the index by which they are found. An entry stays where it is until it is removed.
+//
+// Those of a flow are neighbors if there are two free ones: a pair of lines on one page. Numbers of entries count from 2; the
+// lines before, which are always empty, stand for no entry (asm.Nowhere, asm.Unsure).
 type Table struct {
 	packet.Index
-	count uint64 // entries in use
-	limit uint64 // entries beyond which Create refuses
+	buckets asm.Buckets
+	count   uint64 // entries in use
+	limit   uint64 // entries beyond which Create refuses
 
-	cursor  uintptr // where Sweep goes on: an offset from Base
-	recheck uint64  // slots that Sweep still looks at however busy their entries are
+	// Free entries are those from fresh on, which were never used, and before them those on a stack of numbers.
+	fresh uint32
+	freed uint32  // height of the stack
+	stack uintptr // uint32
+
+	cursor  uint32 // number where Sweep goes on
+	recheck uint64 // entries that Sweep still looks at however busy they are
 	// What Remove hands to the keeper: room of the table's own, so that nothing escapes to the heap.
 	goneFwd, goneRev Entry
 
 	mapping mapping
 }
+
+// firstNumber is the number of the first entry.
+const firstNumber = 2
 
 // Len is the number of entries in use; a flow has two.
 func (t *Table) Len() uint64 { return t.count }
@@ -28,38 +39,23 @@ func (t *Table) Len() uint64 { return t.count }
 // Limit is the number of entries beyond which new flows are refused.
 func (t *Table) Limit() uint64 { return t.limit }
 
-// Crowded tells whether so many slots are taken that an entry is often not in the slot where the search for it starts.
-func (t *Table) Crowded() bool { return t.count > uint64(t.Mask)>>4 }
+// Slots is how many entries a sweep has to look at for all that are in use: the most that there ever were at once.
+func (t *Table) Slots() uint64 { return uint64(t.fresh - firstNumber) }
 
-// Slots is the number of slots, for a caller that sizes its sweeps.
-func (t *Table) Slots() uint64 { return uint64(t.Mask) + 1 }
+// Lines are where lines of entries begin and the index that leads to them.
+func (t *Table) Lines() *asm.Buckets { return &t.buckets }
 
-// At is the entry at a slot's address.
-func At(slot uintptr) *Entry { return (*Entry)(unsafe.Add(unsafe.Pointer(nil), slot)) }
+func (t *Table) entry(number uint32) *Entry { return At(t.buckets.Lines + uintptr(number)*EntrySize) }
 
-// next is the slot behind a slot, around the end.
-func (t *Table) next(slot uintptr) uintptr {
-	return t.Base + (slot-t.Base+EntrySize)&(t.Mask*EntrySize)
+func (t *Table) number(e *Entry) uint32 {
+	return uint32((uintptr(unsafe.Pointer(e)) - t.buckets.Lines) / EntrySize)
 }
 
-// Find searches from slot, the address that SlotOf or Parse gave for the key; nil if the key is not in the table.
-// The first probe, which is most often the last, is worth writing out where packets are counted in cycles:
-// e := At(slot); e.B == b && e.A == a.
-func (t *Table) Find(slot uintptr, a, b uint64) *Entry {
-	for {
-		e := At(slot)
-		if e.B == b && e.A == a {
-			return e
-		}
-		if e.B == 0 {
-			return nil
-		}
-		slot = t.next(slot)
-	}
-}
+// At is the entry at an address.
+func At(p uintptr) *Entry { return (*Entry)(unsafe.Add(unsafe.Pointer(nil), p)) }
 
 // Lookup finds the entry of a key; nil if there is none.
-func (t *Table) Lookup(k packet.Key) *Entry { return t.Find(t.SlotOf(t.Hash(k.A, k.B)), k.A, k.B) }
+func (t *Table) Lookup(k packet.Key) *Entry { return t.Find(t.BucketOf(t.Hash(k.A, k.B)), k.A, k.B) }
 
 // Result tells how Create ended.
 type Result uint8
@@ -74,7 +70,7 @@ const (
 )
 
 // Create copies a flow's entries into the table, both or none. rev is nil for a flow without a way back (KindSingle).
-// It returns the forward entry in its slot.
+// It returns the forward entry in its place.
 func (t *Table) Create(fwd, rev *Entry) (*Entry, Result) {
 	need := uint64(2)
 	if rev == nil {
@@ -83,23 +79,35 @@ func (t *Table) Create(fwd, rev *Entry) (*Entry, Result) {
 	if t.count+need > t.limit {
 		return nil, Full
 	}
-	slot, free := t.vacancy(fwd.A, fwd.B)
-	if !free {
+	if t.Lookup(fwd.Key()) != nil || rev != nil && (rev.Key() == fwd.Key() || t.Lookup(rev.Key()) != nil) {
 		return nil, InUse
 	}
-	e := At(slot)
-	*e = *fwd
+	e := t.place(fwd)
 	if rev != nil {
-		// After the forward entry is in place, so that the two do not choose one slot, nor one key.
-		slot, free = t.vacancy(rev.A, rev.B)
-		if !free {
-			e.B = 0 // nothing was placed behind it yet, so that no search runs through it
-			return nil, InUse
-		}
-		*At(slot) = *rev
+		t.place(rev)
 	}
 	t.count += need
 	return e, Created
+}
+
+// place gives an entry a line and a word of the index.
+func (t *Table) place(entry *Entry) *Entry {
+	n := t.fresh
+	if t.freed > 0 {
+		t.freed--
+		n = *t.stacked(t.freed)
+	} else {
+		t.fresh++
+	}
+	e := t.entry(n)
+	*e = *entry
+	t.enter(t.Hash(entry.A, entry.B), n)
+	return e
+}
+
+// stacked is place i of the stack of free entries.
+func (t *Table) stacked(i uint32) *uint32 {
+	return (*uint32)(unsafe.Add(unsafe.Pointer(nil), t.stack+uintptr(i)*4))
 }
 
 // May is how Create would end for a flow of these keys, if the entries goneFwd and goneRev (nil: none) were not there any more.
@@ -124,28 +132,17 @@ func (t *Table) May(fwd, rev packet.Key, goneFwd, goneRev *Entry) Result {
 	return Created
 }
 
-// vacancy is the slot where a new entry of this key goes; free is false if the key is in the table.
-func (t *Table) vacancy(a, b uint64) (slot uintptr, free bool) {
-	slot = t.SlotOf(t.Hash(a, b))
-	for {
-		e := At(slot)
-		if e.B == 0 {
-			return slot, true
-		}
-		if e.B == b && e.A == a {
-			return slot, false
-		}
-		slot = t.next(slot)
-	}
-}
-
 // Peer is the entry of the other direction; nil if there is none. Its key follows from e's rewrite: the answers to what
-// e turns packets into.
+// e turns packets into. Most often it is e's neighbor.
 func (t *Table) Peer(e *Entry) *Entry {
 	if e.Kind&KindSingle != 0 {
 		return nil
 	}
-	return t.Lookup(e.PeerKey())
+	k := e.PeerKey()
+	if p := At(uintptr(unsafe.Pointer(e)) ^ EntrySize); p.B == k.B && p.A == k.A {
+		return p
+	}
+	return t.Lookup(k)
 }
 
 // Remove takes a flow out of the table, both directions, and tells the keeper. e may be either entry; it is gone afterwards.
@@ -155,42 +152,25 @@ func (t *Table) Remove(e *Entry, k Keeper) {
 	if e.Kind&KindReverse != 0 {
 		fwd, rev = peer, e
 	}
-	// Copies first: the first deletion may move the second entry.
+	// The forward entry last, so that it is on top of the stack and the next flow gets the pair the same way round.
 	pf, pr := (*Entry)(nil), (*Entry)(nil)
-	if fwd != nil {
-		t.goneFwd, pf = *fwd, &t.goneFwd
-	}
 	if rev != nil {
 		t.goneRev, pr = *rev, &t.goneRev
+		t.delete(rev)
 	}
-	if pf != nil {
-		t.delete(t.Lookup(pf.Key()))
-	}
-	if pr != nil {
-		t.delete(t.Lookup(pr.Key()))
+	if fwd != nil {
+		t.goneFwd, pf = *fwd, &t.goneFwd
+		t.delete(fwd)
 	}
 	k.Gone(pf, pr)
 }
 
-// delete empties e's slot and closes the gap: each entry behind it, up to the next empty slot, moves into the gap unless its search
-// starts behind the gap.
+// delete frees an entry.
 func (t *Table) delete(e *Entry) {
-	span := t.Mask * EntrySize
-	gap := uintptr(unsafe.Pointer(e))
-	for slot := t.next(gap); ; slot = t.next(slot) {
-		m := At(slot)
-		if m.B == 0 {
-			break
-		}
-		home := t.SlotOf(t.Hash(m.A, m.B))
-		if (slot-home)&span >= (slot-gap)&span {
-			*At(gap) = *m
-			gap = slot
-		}
-	}
-	*At(gap) = Entry{}
+	n := t.number(e)
+	t.leave(t.Hash(e.A, e.B), n)
+	*e = Entry{}
+	*t.stacked(t.freed) = n
+	t.freed++
 	t.count--
 }
-
-// After is the slot behind e's, around the end: the next place where a key that hashes to e's slot may be.
-func (t *Table) After(e *Entry) *Entry { return At(t.next(uintptr(unsafe.Pointer(e)))) }

@@ -129,13 +129,44 @@ func (m *model) check() {
 		}
 	}
 	used := 0
-	for i := range m.tab.Slots() {
-		if At(m.tab.Base+uintptr(i)*EntrySize).B != 0 {
+	for n := range m.tab.fresh {
+		if m.tab.entry(n).B != 0 {
 			used++
 		}
 	}
-	if used != m.entries() {
-		m.t.Fatalf("%d slots are in use, the model has %d entries", used, m.entries())
+	if used != m.entries() || int(m.tab.fresh-firstNumber-m.tab.freed) != used || m.tab.Slots() > m.tab.Limit() {
+		m.t.Fatalf("%d lines are in use, %d of %d are free again, the model has %d entries", used, m.tab.freed, m.tab.Slots(), m.entries())
+	}
+	m.checkIndex()
+}
+
+// checkIndex looks at every bucket: a word for each entry, and the counts that follow from where entries are and should be.
+func (m *model) checkIndex() {
+	passed, words := make([]uint32, m.tab.Buckets), 0
+	for i := range m.tab.Buckets {
+		b := m.tab.Base + uintptr(i)*packet.BucketSize
+		for _, word := range bucketAt(b).words {
+			if word == 0 {
+				continue
+			}
+			words++
+			e := m.tab.entry(word & m.tab.buckets.Numbers)
+			hash := m.tab.Hash(e.A, e.B)
+			if e.B == 0 || word&^m.tab.buckets.Numbers != m.tab.tag(hash) {
+				m.t.Fatalf("a word %#x leads to an entry %+v of hash %#x", word, e, hash)
+			}
+			for home := m.tab.BucketOf(hash); home != b; home = m.tab.next(home) {
+				passed[(home-m.tab.Base)/packet.BucketSize]++
+			}
+		}
+	}
+	for i, n := range passed {
+		if got := bucketAt(m.tab.Base + uintptr(i)*packet.BucketSize).passed; got != n {
+			m.t.Fatalf("bucket %d counts %d entries that went past it, there are %d", i, got, n)
+		}
+	}
+	if words != m.entries() {
+		m.t.Fatalf("%d words of the index are in use, the model has %d entries", words, m.entries())
 	}
 }
 
@@ -206,7 +237,7 @@ func TestLimitIsExact(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	if made != 500 || tab.Len() != 1000 || tab.Limit() != 1000 || tab.Slots()*3/4 < 1000 {
+	if made != 500 || tab.Len() != 1000 || tab.Limit() != 1000 || tab.Slots() != 1000 {
 		t.Errorf("%d flows fit, %d entries, limit %d, %d slots", made, tab.Len(), tab.Limit(), tab.Slots())
 	}
 }
@@ -236,11 +267,14 @@ func TestHugePagesOrNote(t *testing.T) {
 	if huge := len(tab.mapping.mem)%hugePage == 0; huge == (note != "") {
 		t.Errorf("mapped %d bytes with the note %q", len(tab.mapping.mem), note)
 	}
-	if h.magic != headerMagic || h.version != headerVersion || h.entrySize != EntrySize || h.slots != tab.Slots() || h.limit != 1000 || h.seed[0] != tab.Seed0 {
+	if h.magic != headerMagic || h.version != headerVersion || h.entrySize != EntrySize || h.buckets != tab.Buckets || h.limit != 1000 || h.seed[0] != tab.Seed0 {
 		t.Errorf("header %+v", h)
 	}
-	if tab.Base&63 != 0 || tab.SlotOf(^uint64(0))+EntrySize > uintptr(unsafe.Pointer(h))+uintptr(len(tab.mapping.mem)) {
-		t.Error("slots do not lie in the mapping, one a cache line")
+	start := uintptr(unsafe.Pointer(h))
+	if tab.Base&63 != 0 || tab.BucketOf(^uint64(0)) != tab.buckets.End-packet.BucketSize || tab.buckets.End > tab.buckets.Lines ||
+		tab.buckets.Lines != start+uintptr(h.lines) || tab.buckets.Lines&4095 != 0 || uintptr(unsafe.Pointer(tab.entry(1001)))+EntrySize > tab.stack ||
+		tab.stack+4*1000 > start+uintptr(len(tab.mapping.mem)) {
+		t.Error("index, entries and stack do not lie in the mapping one behind the other, a line each")
 	}
 	if err := tab.Close(); err != nil {
 		t.Error(err)

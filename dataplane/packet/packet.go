@@ -18,10 +18,11 @@ type Packet struct {
 	Data uintptr // address of the first byte of the Ethernet header
 
 	// The flow key, in memory order (as the bytes lie in the frame, loaded little-endian).
-	A    uint64  // IPv4 source | destination << 32
-	B    uint64  // source port | destination port << 16 | protocol << 32 | KeyUsed; 0 = the packet has no key
-	Hash uint64  // hash of A and B, under the flow table's seed
-	Slot uintptr // address of the flow slot where the search starts
+	A    uint64 // IPv4 source | destination << 32
+	B    uint64 // source port | destination port << 16 | protocol << 32 | KeyUsed; 0 = the packet has no key
+	Hash uint64 // hash of A and B, under the flow table's seed
+
+	Bucket uintptr // address of the bucket of the flow index where the search starts
 
 	Len      uint16 // contiguous bytes at Data; nothing beyond may be read
 	Frame    uint16 // bytes of the whole frame, over all segments; >= Len
@@ -43,6 +44,7 @@ var (
 	_ = [1]struct{}{}[unsafe.Sizeof(Packet{})-64]
 	_ = [1]struct{}{}[unsafe.Offsetof(Packet{}.L3)%2+unsafe.Offsetof(Packet{}.L4)-unsafe.Offsetof(Packet{}.L3)-1]
 	_ = [1]struct{}{}[unsafe.Offsetof(Packet{}.Class)-60]
+	_ = [1]struct{}{}[unsafe.Offsetof(Packet{}.Bucket)-unsafe.Offsetof(Packet{}.Hash)-8]
 )
 
 // KeyUsed marks B of every key, so that no key equals an empty slot.

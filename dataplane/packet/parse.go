@@ -5,13 +5,16 @@ import (
 	"unsafe"
 )
 
-// Index tells where a flow table's slots lie and how keys are hashed into them, so that the parse can work out a packet's slot
+// Index tells where the index of a flow table lies and how keys are hashed into it, so that the parse can work out a packet's place
 // while its header is at hand.
 type Index struct {
 	Seed0, Seed1 uint64  // secret, random per table: nobody outside can choose keys that collide
-	Base         uintptr // address of slot 0; slots are 64 bytes
-	Mask         uintptr // number of slots - 1, a power of two less one
+	Base         uintptr // address of the first bucket
+	Buckets      uint64  // how many there are, less than 2^32
 }
+
+// BucketSize is the size of a bucket in bytes: a cache line.
+const BucketSize = 64
 
 // Hash is the hash of a key.
 func (x *Index) Hash(a, b uint64) uint64 {
@@ -19,8 +22,10 @@ func (x *Index) Hash(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// SlotOf is the address of the slot where the search for a key of this hash starts.
-func (x *Index) SlotOf(hash uint64) uintptr { return x.Base + (uintptr(hash)&x.Mask)<<6 }
+// BucketOf is the address of the bucket where the search for a key of this hash starts. The lower half of the hash decides.
+func (x *Index) BucketOf(hash uint64) uintptr {
+	return x.Base + uintptr(uint64(uint32(hash))*x.Buckets>>32)*BucketSize
+}
 
 // The fields that decide whether a packet is plain, in memory order.
 const (
@@ -30,7 +35,7 @@ const (
 	fragMask  = 0xff3f // More Fragments and the offset; Don't Fragment and the reserved bit stay outside
 )
 
-// Parse looks at the frame that p describes, once: class, offsets, flow key, hash and slot. It reads nothing beyond p.Len.
+// Parse looks at the frame that p describes, once: class, offsets, flow key, hash and bucket. It reads nothing beyond p.Len.
 // The header checksum is not verified here: HeaderSumOK does that for packets that belong to no flow. Those of a flow
 // carry an error on to the receiver, since their checksum is patched and not computed anew.
 func Parse(p *Packet, x *Index) {
@@ -84,7 +89,7 @@ func parsePlain(p *Packet, x *Index) bool {
 	a, b := load64(d+EtherLen+OffSrcIP), uint64(load32(d+l4))|uint64(proto)<<32|KeyUsed
 	p.A, p.B = a, b
 	p.Hash = x.Hash(a, b)
-	p.Slot = x.SlotOf(p.Hash)
+	p.Bucket = x.BucketOf(p.Hash)
 	p.L3Len = uint16(total)
 	*(*uint16)(unsafe.Pointer(&p.L3)) = uint16(at)
 	p.TCPFlags = flags

@@ -3,7 +3,7 @@ package packet
 // parseCareful is Parse for whatever is not the plain case, believing no length that it has not compared with the
 // bytes present.
 func parseCareful(p *Packet, x *Index) {
-	p.A, p.B, p.Hash, p.Slot = 0, 0, 0, x.Base
+	p.A, p.B, p.Hash, p.Bucket = 0, 0, 0, x.Base
 	p.L3Len, p.L3, p.L4, p.TCPFlags = 0, 0, 0, 0
 	p.reset(ClassOther, 0)
 	if p.Len < EtherLen || p.Frame < p.Len {
@@ -103,7 +103,7 @@ func parseIPv4(p *Packet, x *Index) {
 	p.A = load64(h + OffSrcIP)
 	p.B = uint64(ports) | uint64(proto)<<32 | KeyUsed
 	p.Hash = x.Hash(p.A, p.B)
-	p.Slot = x.SlotOf(p.Hash)
+	p.Bucket = x.BucketOf(p.Hash)
 }
 
 // parseL4 compares what a TCP or UDP header says with what the IP header and the buffer hold.

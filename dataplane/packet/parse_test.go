@@ -131,8 +131,8 @@ func TestParseKey(t *testing.T) {
 		if (Key{p.A, p.B}) != want {
 			t.Errorf("key %x %x, want %x %x", p.A, p.B, want.A, want.B)
 		}
-		if p.Hash != testIndex.Hash(want.A, want.B) || p.Slot != testIndex.SlotOf(p.Hash) || p.Slot&63 != testIndex.Base&63 {
-			t.Errorf("hash %x slot %x", p.Hash, p.Slot)
+		if p.Hash != testIndex.Hash(want.A, want.B) || p.Bucket != testIndex.BucketOf(p.Hash) || p.Bucket&63 != testIndex.Base&63 {
+			t.Errorf("hash %x slot %x", p.Hash, p.Bucket)
 		}
 		if p.TCPFlags != SYN|ACK || p.L3Len != 45 || p.L4Len() != 25 {
 			t.Errorf("flags %x, L3 length %d, L4 length %d; want 12, 45, 25", p.TCPFlags, p.L3Len, p.L4Len())
@@ -169,8 +169,8 @@ func TestParseWithoutBytes(t *testing.T) {
 	a, b := *newRoom(t).place(client.Bytes()), Packet{}
 	Parse(&a, &testIndex)
 	Parse(&b, &testIndex)
-	if a.Class != ClassPlain || b.Class != ClassMalformed || b.Slot != testIndex.Base {
-		t.Errorf("classes %d %d, slot %x", a.Class, b.Class, b.Slot)
+	if a.Class != ClassPlain || b.Class != ClassMalformed || b.Bucket != testIndex.Base {
+		t.Errorf("classes %d %d, bucket %x", a.Class, b.Class, b.Bucket)
 	}
 }
 

@@ -39,7 +39,7 @@ func (r *room) place(frame []byte) *Packet {
 	return p
 }
 
-var testIndex = Index{Seed0: 0x1234567, Seed1: 0x89abcdef1, Base: 1 << 20, Mask: 1<<10 - 1}
+var testIndex = Index{Seed0: 0x1234567, Seed1: 0x89abcdef1, Base: 1 << 20, Buckets: 1000}
 
 // naiveSum is RFC 1071 word by word, as the text has it: big-endian words, an odd byte padded with 0, carries wrapped around.
 func naiveSum(parts ...[]byte) uint16 {

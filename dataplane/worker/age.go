@@ -5,25 +5,24 @@ import (
 )
 
 // age paces the sweep that finds flows which were silent too long: the whole table in 10 s, a small one in a tick, and a
-// bounded piece a turn. It reads every slot, so a faster round costs memory bandwidth that packets want.
+// bounded piece a turn. It reads every entry, so a faster round costs memory bandwidth that packets want.
 type age struct {
-	slots uint64 // of the table
-	debt  uint64 // slots that are due to be looked at
+	debt  uint64 // entries that are due to be looked at
 	notes uint32 // services whose sums are due to be noted before that (lb.State.Note); debt is not 0 meanwhile, since every tick gives some
 
 	sessions, session uint64 // slots of persistence sessions that are due to be looked at as well, and the next one
 }
 
 const (
-	sweepTicks = 100  // for the whole table
-	sweepLeast = 4096 // slots a tick
-	sweepBusy  = 256  // slots a turn with packets
-	sweepIdle  = 4096 // slots a turn without
-	slotsANote = 4    // slots that take the time of an account whose figures are noted
+	sweepTicks   = 100  // for the whole table
+	sweepLeast   = 4096 // entries a tick
+	sweepBusy    = 256  // entries a turn with packets
+	sweepIdle    = 4096 // entries a turn without
+	entriesANote = 4    // entries that take the time of an account whose figures are noted
 )
 
-func (a *age) due(ticks uint32) {
-	a.debt = min(a.debt+max(a.slots/sweepTicks, sweepLeast)*uint64(ticks), a.slots)
+func (a *age) due(ticks uint32, entries uint64) {
+	a.debt = min(a.debt+max(entries/sweepTicks, sweepLeast)*uint64(ticks), max(entries, sweepLeast))
 }
 
 // sweep pays some of the debt. It is inlined, since most turns owe nothing.
@@ -36,7 +35,7 @@ func (w *Worker) sweep(most uint64) {
 
 func (w *Worker) pay(most uint64) {
 	if w.age.notes != 0 {
-		w.age.notes = w.lb.Note(int(most / slotsANote))
+		w.age.notes = w.lb.Note(int(most / entriesANote))
 		return
 	}
 	if n := min(w.age.sessions, most); n != 0 {

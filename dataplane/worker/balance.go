@@ -42,7 +42,7 @@ const maxPools = 1 << 14
 // balance returns why p ends here, or NoReason if it goes on to route.
 func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	// A packet of the same burst may have opened the flow, and another one closed it again.
-	if e := w.flows.Find(p.Slot, p.A, p.B); e != nil {
+	if e := w.flows.Find(p.Bucket, p.A, p.B); e != nil {
 		if p.Flags&packet.FlagLowTTL != 0 {
 			return packet.DropTTLExpired
 		}

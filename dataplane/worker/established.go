@@ -19,21 +19,16 @@ const eventful = packet.SYN | packet.FIN | packet.RST
 // established translates packets of known flows and queues them at once; those of one flow stay in order. Whatever is out of
 // the ordinary takes the longer way or stays open for the stages behind.
 func established(w *Worker, t *table.Set, b []packet.Packet) {
-	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Slot), len(b), int(packetSize))
+	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Bucket), len(b), int(packetSize))
+	asm.Locate(unsafe.Pointer(&w.pk[0].Hash), len(b), int(packetSize), w.flows.Lines(), unsafe.Pointer(&w.lines))
 	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
-	var sent, far uint32
-	if w.flows.Crowded() {
-		far = w.seek(len(b))
-	}
+	var sent uint32
 	for m := w.open; m != 0; m &= m - 1 {
 		run := m & w.bare
 		if odd := m &^ w.bare; odd != 0 {
 			run &= odd&-odd - 1 // those before the first that is not bare
 		}
-		done := run &^ far &^ w.hits(run&^far)
-		if run &= far; run != 0 {
-			done |= run &^ w.hits(run)
-		}
+		done := run &^ w.hits(run)
 		sent |= done &^ w.hot.missed
 		if m &^= done; m == 0 {
 			break
@@ -46,41 +41,18 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 			sent |= 1 << uint(i)
 		}
 	}
+	nowhere := w.flows.Lines().Lines
 	for m := w.hot.missed; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		w.inspect(i)
-		// Of a protocol without ports the bare key was none: see keys. And an entry may have moved since seek looked for it.
-		if (w.pk[i].Class != packet.ClassPlain || far>>uint(i)&1 != 0) && w.known(t, &w.pk[i], 1<<uint(i)) {
+		// Of a protocol without ports the bare key was none: see keys. And the index may have led to another's entry.
+		if (w.pk[i].Class != packet.ClassPlain || w.lines[i] != nowhere) && w.known(t, &w.pk[i], 1<<uint(i)) {
 			sent |= 1 << uint(i)
 		}
 	}
 	w.open &^= sent
 	w.rest &^= sent
 	w.counts[packet.ForwardFlow] += uint64(bits.OnesCount32(sent))
-}
-
-// seek looks into the slots that have been fetched and finds the packets whose slot holds another flow than theirs, in a crowded
-// table every fourth: it moves their Slot on and has the two slots there fetched, while hits serves the others; a whole burst
-// would wait for each of them. It returns their mask. Packets of one flow are all among them or none is, so that they stay in
-// order. Whether a slot is the right one cannot be foretold, so nothing here branches on it.
-func (w *Worker) seek(n int) (far uint32) {
-	at, list, bit := uintptr(unsafe.Pointer(w.pk)), uintptr(unsafe.Pointer(&w.slots)), uint32(1)
-	base, span := w.flows.Base, w.flows.Mask*flow.EntrySize
-	for end := at + uintptr(n)*packetSize; at != end; at += packetSize {
-		p := (*packet.Packet)(unsafe.Add(nil, at))
-		e := flow.At(p.Slot)
-		other := e.A ^ p.A | e.B ^ p.B
-		other = (other | -other) >> 63 // 1 or 0
-		slot := base + (p.Slot-base+uintptr(other)*flow.EntrySize)&span
-		p.Slot = slot
-		*u64(list), *u64(list + 8) = uint64(slot), uint64(slot+flow.EntrySize)
-		list += uintptr(other) * 16
-		far |= bit & -uint32(other)
-		bit <<= 1
-	}
-	n = int(list-uintptr(unsafe.Pointer(&w.slots))) / 8
-	asm.PrefetchN(unsafe.Pointer(&w.slots), n)
-	return far & w.bare
 }
 
 // hot is what hits reads again for each packet, so that registers are left for the packet.
@@ -98,19 +70,17 @@ type hot struct {
 // the mask of that packet and those behind it, untouched. Like keys it calls nothing, and no branch depends on the protocol: it
 // would be foretold wrongly wherever TCP and UDP mix.
 func (w *Worker) hits(bare uint32) (rest uint32) {
-	pk, tx, lane := uintptr(unsafe.Pointer(w.pk)), uintptr(0), uint32(port.MaxLanes)
+	pk, lines, tx, lane := uintptr(unsafe.Pointer(w.pk)), uintptr(unsafe.Pointer(&w.lines)), uintptr(0), uint32(port.MaxLanes)
 	for ; bare != 0; bare &= bare - 1 {
-		p := (*packet.Packet)(at(pk + uintptr(bits.TrailingZeros32(bare))*packetSize))
-		e, d := flow.At(p.Slot), p.Data
-		for (e.B != p.B || e.A != p.A) && e.B != 0 {
-			e = w.flows.After(e)
+		i := uintptr(bits.TrailingZeros32(bare))
+		p := (*packet.Packet)(at(pk + i*packetSize))
+		e, d := flow.At(*(*uintptr)(at(lines + i*8))), p.Data
+		if e.B != p.B || e.A != p.A {
+			w.hot.missed |= bare & -bare
+			continue
 		}
 		word := *(*uint64)(unsafe.Pointer(&e.Pseudo))
-		if uint16(word>>genShift) != w.hot.gen || e.B == 0 || word&(uint64(*u8(d + l4 + packet.OffTCPFlags))<<eventShift)&eventBits != 0 {
-			if e.B == 0 {
-				w.hot.missed |= bare & -bare
-				continue
-			}
+		if uint16(word>>genShift) != w.hot.gen || word&(uint64(*u8(d + l4 + packet.OffTCPFlags))<<eventShift)&eventBits != 0 {
 			break
 		}
 		proto := uintptr(*u8(d + ip4 + packet.OffProto))
@@ -202,7 +172,7 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 	if p.Class != packet.ClassPlain && p.Class != packet.ClassExpiring && p.Class != packet.ClassOtherIP || p.DstMAC() != w.mac {
 		return false
 	}
-	e := w.flows.Find(p.Slot, p.A, p.B)
+	e := w.flows.Find(p.Bucket, p.A, p.B)
 	if e == nil {
 		return false
 	}

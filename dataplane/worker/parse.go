@@ -10,7 +10,7 @@ import (
 	"sluice/dataplane/table"
 )
 
-// parse finds the keys and flow slots of the burst's packets. A packet of the most common kind gets no more than
+// parse finds the keys of the burst's packets. A packet of the most common kind gets no more than
 // its key here, since a known flow needs no more (see hits): it is left bare, and whoever wants to know all calls inspect.
 func parse(w *Worker, _ *table.Set, b []packet.Packet) {
 	asm.PrefetchData(unsafe.Pointer(&w.x.Rx[0]), min(len(b), fetchFirst))
@@ -47,7 +47,7 @@ const (
 	l4  = ip4 + packet.IPv4Len //
 )
 
-// keys writes where the frame lies, the key and the slot of untagged IPv4 packets without fragments and options, to this port's
+// keys writes where the frame lies, the key and its hash of untagged IPv4 packets without fragments and options, to this port's
 // MAC, no longer than any port's MTU allows, whose first segment holds the IP packet and at least 20 bytes behind its header;
 // it returns their mask. It takes every protocol for one that has ports: what comes out for another is no flow's key, for
 // those flows are never of a generation that hits accepts (see route). Nor does it look at lengths that TCP or UDP give:
@@ -75,7 +75,8 @@ func (w *Worker) keys(b []packet.Packet) (bare uint32) {
 		}
 		p.Mbuf, p.Data = m, d
 		p.A, p.B = *u64(d + ip4 + packet.OffSrcIP), uint64(*u32(d + l4))|uint64(mid>>24)<<32|packet.KeyUsed
-		p.Slot = index.SlotOf(index.Hash(p.A, p.B))
+		p.Hash = index.Hash(p.A, p.B)
+		p.Bucket = index.BucketOf(p.Hash)
 		bare |= bit
 	}
 	return bare

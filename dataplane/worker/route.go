@@ -51,10 +51,10 @@ func setMACs(d uintptr, a *table.Adjacency) {
 // resolved notes the adjacency in p's flow, so that its packets need no route in this generation of the tables. Two kinds of
 // flows keep no generation and come here with each packet: those whose handshake is not over, since there is more to do
 // with their packets, and those of protocols without ports, since keys takes any first bytes for ports. The entry is found by
-// key, not kept since the flow was found: entries move when others are removed. It may be that of another flow by now, if
+// key, not kept since the flow was found: it may have been removed. It may be that of another flow by now, if
 // the burst closed p's and opened one of the same tuple to another server: so it must lead to dst.
 func (w *Worker) resolved(p *packet.Packet, dst uint32, adjacency, gen uint16) {
-	e := w.flows.Find(p.Slot, p.A, p.B)
+	e := w.flows.Find(p.Bucket, p.A, p.B)
 	if e != nil && uint32(e.Addrs>>32) == dst && e.State&flow.Opening == 0 && p.Class != packet.ClassOtherIP {
 		e.Adj, e.Gen = adjacency, gen
 	}

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"math/bits"
-	"unsafe"
 
 	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
@@ -69,7 +68,7 @@ func steer(w *Worker, t *table.Set, b []packet.Packet) {
 			continue
 		}
 		w.bare &^= bit
-		p.Slot = uintptr(unsafe.Pointer(p)) // nothing to fetch
+		p.Bucket = w.flows.Lines().Lines // as good as an empty bucket: there is nothing to fetch
 		if !w.out[owner&(MaxWorkers-1)].put(p.Mbuf, lane) {
 			p.End(packet.DropHandoverFull)
 			w.open &^= bit

@@ -58,7 +58,7 @@ type Worker struct {
 	counts   *[counters]uint64
 
 	hot   hot
-	slots [2*packet.Burst + 2]uintptr // see seek
+	lines [packet.Burst]uintptr // where the index of flows says that each packet's entry is
 
 	pipeline []Stage // by which bursts are walked: the Pipeline unless a trace is armed
 	trace    *Trace
@@ -144,7 +144,6 @@ func New(o Options) (*Worker, error) {
 	}
 	w.clock.start(o.Cycles(), o.Hz)
 	w.sessionShift = w.sessions.Tick(w.clock.zero)
-	w.age.slots = w.flows.Slots()
 	w.police.share = max(w.workers, 1)
 	w.police.refill(1 << 16)
 	return w, nil
@@ -311,7 +310,7 @@ func (w *Worker) adopt(p *published) {
 	changed := w.set != p.set
 	if p.set.Flushes != w.set.Flushes {
 		w.flows.Recheck()
-		w.age.debt = w.age.slots
+		w.age.debt = w.flows.Slots()
 	}
 	w.set = p.set
 	if changed && w.held.used > 0 {
@@ -355,11 +354,11 @@ func (w *Worker) tick(c uint64) {
 	n := w.clock.advance(c)
 	w.now += n
 	w.police.refill(n)
-	w.age.due(n)
+	w.age.due(n, w.flows.Slots())
 	w.sessionsDue(n)
 	if w.clock.seconds(n) {
 		w.lb.Begin(w.clock.second)
-		w.age.notes = w.lb.Note(sweepBusy / slotsANote)
+		w.age.notes = w.lb.Note(sweepBusy / entriesANote)
 	}
 	if w.held.used > 0 {
 		w.held.pending = true

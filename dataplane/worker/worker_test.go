@@ -159,7 +159,7 @@ func TestKeysAgreeWithParse(t *testing.T) {
 			case is && want.Class != packet.ClassPlain && want.Class != packet.ClassOtherIP && want.Class != packet.ClassICMP &&
 				want.Reason != packet.DropBadL4Header:
 				t.Fatalf("a packet of class %d (%v) is bare: % x", want.Class, want.Reason, want.Bytes())
-			case plain && (got.A != want.A || got.B != want.B || got.Slot != want.Slot || got.Data != want.Data || got.Mbuf != want.Mbuf):
+			case plain && (got.A != want.A || got.B != want.B || got.Bucket != want.Bucket || got.Data != want.Data || got.Mbuf != want.Mbuf):
 				t.Fatalf("keys say %+v, Parse says %+v", got, *want)
 			case plain:
 				bare++

@@ -13,25 +13,25 @@ import (
 // a subject's table: what it writes there is the byte count of an entry, or of none.
 type floor struct {
 	base  uintptr
-	slots uint64
+	n     uint64
 	lines []uintptr
 	rng   *rand.Rand
 }
 
-func newFloor(base uintptr, slots uint64) *floor {
-	return &floor{base: base, slots: slots, lines: make([]uintptr, passLen), rng: rand.New(rand.NewPCG(3, slots))}
+func newFloor(base uintptr, n uint64) *floor {
+	return &floor{base: base, n: n, lines: make([]uintptr, passLen), rng: rand.New(rand.NewPCG(3, n))}
 }
 
 // pass times passLen lines.
 func (f *floor) pass() (uint64, error) {
 	for i := range f.lines {
-		f.lines[i] = f.base + uintptr(f.rng.Uint64N(f.slots))*flow.EntrySize
+		f.lines[i] = f.base + uintptr(f.rng.Uint64N(f.n))*flow.EntrySize
 	}
 	start := asm.Rdtsc()
 	for i := 0; i < passLen; i += burst {
 		asm.PrefetchN(unsafe.Pointer(&f.lines[i]), burst)
-		for _, slot := range f.lines[i : i+burst] {
-			flow.At(slot).Bytes++
+		for _, line := range f.lines[i : i+burst] {
+			flow.At(line).Bytes++
 		}
 	}
 	return asm.Rdtsc() - start, nil

@@ -87,9 +87,9 @@ func l4(o l4Options) error {
 		return err
 	}
 	defer alone.Close()
-	// Three flow tables of 256 MiB, two of half that, and DPDK's memory here and in testpmd.
+	// Three flow tables, two for half the flows, and DPDK's memory here and in testpmd.
 	dpdkMB := 64
-	need := len(flowCounts)*258 + 2*130 + 2*dpdkMB
+	need := len(flowCounts)*tableMB + 2*(tableMB/2+2) + 2*dpdkMB
 	huge := !o.noHuge && freeHuge() >= need
 	if !huge {
 		dpdkMB = 160 // a buffer of 2.3 KiB takes a page of its own and a bit
@@ -149,8 +149,8 @@ func (r *run4) banner(cpu, need int) {
 		sched = "ordinary scheduling: samples may hold other programs' time"
 	}
 	fmt.Printf("l4: %d rounds on CPU %d, %s, %s\n", r.o.rounds, cpu, pages, sched)
-	fmt.Printf("    TSC %.3f GHz, %s, GOAMD64=%s, frames of %d bytes, 7 of 8 TCP, bursts of %d, flow table of 4 Mi slots\n",
-		float64(r.hz)/1e9, runtime.Version(), goamd64(), frameLen, burst)
+	fmt.Printf("    TSC %.3f GHz, %s, GOAMD64=%s, frames of %d bytes, 7 of 8 TCP, bursts of %d, flow table of %d entries\n",
+		float64(r.hz)/1e9, runtime.Version(), goamd64(), frameLen, burst, tableEntries)
 }
 
 func goamd64() string {
@@ -223,7 +223,7 @@ func (r *run4) prepare() (err error) {
 		}
 	}
 	last := len(flowCounts) - 1
-	r.floor = newFloor(r.twins[last].Slots())
+	r.floor = newFloor(r.twins[last].Lines(), r.subjects[last].entries())
 	r.memory = &series{workload: "memory-floor", flows: flowCounts[last]}
 	runtime.GC()
 	return nil

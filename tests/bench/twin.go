@@ -27,7 +27,6 @@ func newTwin(s *subject) (*twin, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Crowded(s.entries())
 	return &twin{Twin: c, s: s, x: x}, nil
 }
 

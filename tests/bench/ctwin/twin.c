@@ -1,8 +1,9 @@
 #include "twin.h"
 
+#include <immintrin.h>
 #include <string.h>
 
-enum { BURST = 32, SLOT = 64 };
+enum { BURST = 32, LINE = 64 };
 
 struct entry {
 	uint64_t a, b, addrs;
@@ -15,7 +16,7 @@ struct entry {
 	uint64_t bytes;
 };
 
-_Static_assert(sizeof(struct entry) == SLOT, "flow.Entry");
+_Static_assert(sizeof(struct entry) == LINE, "flow.Entry");
 
 struct adjacency {
 	uint64_t macs;
@@ -25,7 +26,8 @@ struct adjacency {
 
 struct packet {
 	uint8_t *data;
-	uint64_t mbuf, a, b, slot;
+	uint64_t mbuf, a, b, hash;
+	struct entry *line;
 };
 
 #define LOAD(type, p) ({ type v_; memcpy(&v_, (const void *)(p), sizeof v_); v_; })
@@ -61,26 +63,62 @@ static inline uint32_t keys(const struct twin *t, const uint64_t *rx, uint32_t n
 		p->mbuf = rx[i];
 		p->a = LOAD(uint64_t, d + 26);
 		p->b = LOAD(uint32_t, d + 34) | (uint64_t)(mid >> 24) << 32 | 1ull << 63;
-		p->slot = t->base + (hash(t, p->a, p->b) * SLOT & t->span);
-		__builtin_prefetch((void *)p->slot);
+		p->hash = hash(t, p->a, p->b);
 		bare |= 1u << i;
 	}
 	return bare;
 }
 
-// The packets whose slot holds another flow: their slot moves on and is fetched.
-static inline uint32_t seek(const struct twin *t, struct packet *pk, uint32_t bare)
+// The bucket's words that have this tag.
+static inline uint32_t match(const uint8_t *bucket, uint32_t tag, uint32_t numbers)
 {
-	uint32_t far = 0;
+	__m256i n = _mm256_set1_epi32((int)numbers), want = _mm256_set1_epi32((int)tag);
+	__m256i low = _mm256_andnot_si256(n, _mm256_load_si256((const __m256i *)bucket));
+	__m256i high = _mm256_andnot_si256(n, _mm256_load_si256((const __m256i *)bucket + 1));
+	uint32_t found = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, want)));
+	found |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, want))) << 8;
+	return found & 0x7fff;
+}
+
+// Finds where the packets' entries should be, and fetches them, as asm.Locate does.
+static inline void locate(const struct twin *t, struct packet *pk, uint32_t bare)
+{
 	for (uint32_t m = bare; m != 0; m &= m - 1) {
 		struct packet *p = &pk[__builtin_ctz(m)];
-		const struct entry *e = (const struct entry *)p->slot;
-		uint32_t other = ((e->a ^ p->a) | (e->b ^ p->b)) != 0;
-		p->slot = t->base + ((p->slot - t->base + other * SLOT) & t->span);
-		__builtin_prefetch((void *)p->slot);
-		far |= (m & -m) & -other;
+		const uint8_t *bucket = (const uint8_t *)(t->base + ((uint64_t)(uint32_t)p->hash * t->buckets >> 32) * LINE);
+		uint32_t tag = (uint32_t)(p->hash >> 32) & ~t->numbers, found, number = 0;
+		tag = tag > t->numbers ? tag : t->numbers + 1;
+		while ((found = match(bucket, tag, t->numbers)) == 0 && LOAD(uint32_t, bucket + 60) != 0) {
+			bucket += LINE;
+			if (bucket == (const uint8_t *)(t->base + t->buckets * LINE))
+				bucket = (const uint8_t *)t->base;
+		}
+		if (found != 0)
+			number = LOAD(uint32_t, bucket + 4 * __builtin_ctz(found)) & t->numbers;
+		p->line = (struct entry *)(t->lines + (uint64_t)number * LINE);
+		__builtin_prefetch(p->line);
 	}
-	return far;
+}
+
+// The entry of a packet whose index word led to another's; NULL if it has none.
+static __attribute__((noinline)) struct entry *find(const struct twin *t, const struct packet *p)
+{
+	const uint8_t *bucket = (const uint8_t *)(t->base + ((uint64_t)(uint32_t)p->hash * t->buckets >> 32) * LINE);
+	uint32_t tag = (uint32_t)(p->hash >> 32) & ~t->numbers;
+	tag = tag > t->numbers ? tag : t->numbers + 1;
+	for (;;) {
+		for (uint32_t m = match(bucket, tag, t->numbers); m != 0; m &= m - 1) {
+			uint32_t number = LOAD(uint32_t, bucket + 4 * __builtin_ctz(m)) & t->numbers;
+			struct entry *e = (struct entry *)(t->lines + (uint64_t)number * LINE);
+			if (e->a == p->a && e->b == p->b)
+				return e;
+		}
+		if (LOAD(uint32_t, bucket + 60) == 0)
+			return NULL;
+		bucket += LINE;
+		if (bucket == (const uint8_t *)(t->base + t->buckets * LINE))
+			bucket = (const uint8_t *)t->base;
+	}
 }
 
 // The checksum of TCP or UDP over the whole packet whose IPv4 header is at h, in memory order; f is where it is.
@@ -103,12 +141,12 @@ static inline uint32_t hits(struct twin *t, struct packet *pk, uint32_t mask, ui
 	uint64_t seen = 1ull << 32 | t->now;
 	for (; mask != 0; mask &= mask - 1) {
 		struct packet *p = &pk[__builtin_ctz(mask)];
-		struct entry *e = (struct entry *)p->slot;
+		struct entry *e = p->line;
 		uint8_t *d = p->data;
-		while ((e->b != p->b || e->a != p->a) && e->b != 0)
-			e = (struct entry *)(t->base + (((uint64_t)e - t->base + SLOT) & t->span));
+		if (__builtin_expect(e->b != p->b || e->a != p->a, 0) && (e = find(t, p)) == NULL)
+			continue;
 		uint64_t word = LOAD(uint64_t, &e->pseudo);
-		if (e->b == 0 || (word >> 48) != t->gen || (word & (uint64_t)d[47] << 29 & 7ull << 29) != 0)
+		if ((word >> 48) != t->gen || (word & (uint64_t)d[47] << 29 & 7ull << 29) != 0)
 			continue;
 		uint32_t proto = d[23], udp = proto & 1;
 		uint8_t *f = d + 34 + 22 - (proto & ~1u);
@@ -149,7 +187,7 @@ void twin_burst(uintptr_t twin, uintptr_t rx, uint32_t n, uintptr_t tx, uintptr_
 
 	for (uint32_t i = 0; i < n; i++)
 		__builtin_prefetch((uint8_t *)LOAD(uint64_t, in[i]) + LOAD(uint16_t, in[i] + 16));
-	uint32_t bare = keys(t, in, n, pk), far = t->crowded ? seek(t, pk, bare) : 0;
-	t->hits += hits(t, pk, bare & ~far, (uint64_t *)tx, (uint32_t *)tx_n, room);
-	t->hits += hits(t, pk, far, (uint64_t *)tx, (uint32_t *)tx_n, room);
+	uint32_t bare = keys(t, in, n, pk);
+	locate(t, pk, bare);
+	t->hits += hits(t, pk, bare, (uint64_t *)tx, (uint32_t *)tx_n, room);
 }

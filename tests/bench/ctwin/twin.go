@@ -12,6 +12,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"strings"
 	"unsafe"
@@ -43,10 +44,10 @@ const countsSize = 4096 * 64
 type Twin struct {
 	t      *C.struct_twin // off the Go heap, as everything that C holds
 	mem    []byte
-	header [6]uint64
+	header [7]uint64
 }
 
-// headerSize is what lies before the slots in a flow mapping.
+// headerSize is what lies before the index in a flow mapping.
 const headerSize = 4096
 
 // New makes the twin of a worker whose flow memory has the given name, with the worker's tables. mac is that of the port where
@@ -61,10 +62,11 @@ func New(flows string, set *table.Set, mac [6]byte, mtu uint32) (*Twin, error) {
 		return nil, fmt.Errorf("no memory for the twin in C: %w", err)
 	}
 	t := &Twin{mem: mem, t: (*C.struct_twin)(unsafe.Pointer(&mem[0]))}
-	// The mapping's header as flow/mapping.go lays it out: magic, version and entry size, slots, limit, seeds.
-	t.header = *(*[6]uint64)(port.Ptr(at))
+	// The mapping's header as flow/mapping.go lays it out: magic, version and entry size, buckets, limit, seeds, where the entries begin.
+	t.header = *(*[7]uint64)(port.Ptr(at))
 	t.t.seed[0], t.t.seed[1] = C.uint64_t(t.header[4]), C.uint64_t(t.header[5])
-	t.t.base, t.t.span = C.uint64_t(at+headerSize), C.uint64_t((t.header[2]-1)*flow.EntrySize)
+	t.t.base, t.t.buckets = C.uint64_t(at+headerSize), C.uint64_t(t.header[2])
+	t.t.lines, t.t.numbers = C.uint64_t(at)+C.uint64_t(t.header[6]), 1<<bits.Len64(t.header[3]+1)-1
 	t.t.adjacencies, t.t.gen = C.uint64_t(set.Adjacencies()), C.uint32_t(set.Gen)
 	t.t.counts = C.uint64_t(uintptr(unsafe.Pointer(&mem[headerSize])))
 	t.t.mac, t.t.mtu = C.uint64_t(packet.MAC(mac)<<16), C.uint32_t(mtu)
@@ -85,16 +87,8 @@ func (t *Twin) Turn(q port.Queue, x *port.Exchange) int {
 	return int(x.RxN)
 }
 
-// Crowded tells the twin what flow.Table.Crowded tells the worker, from how many entries there are.
-func (t *Twin) Crowded(entries uint64) {
-	t.t.crowded = 0
-	if entries > t.header[2]>>4 {
-		t.t.crowded = 1
-	}
-}
-
-// Slots is where the flow slots begin and how many there are.
-func (t *Twin) Slots() (base uintptr, n uint64) { return uintptr(t.t.base), t.header[2] }
+// Lines is where the lines of flow entries begin.
+func (t *Twin) Lines() uintptr { return uintptr(t.t.lines) }
 
 // Hits is how many packets the twin has translated.
 func (t *Twin) Hits() uint64 { return uint64(t.t.hits) }

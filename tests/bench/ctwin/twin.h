@@ -7,12 +7,13 @@
 
 struct twin {
 	uint64_t seed[2];
-	uint64_t base, span; // of the flow slots: first address, bytes less one slot
+	uint64_t base, buckets; // of the flow index
+	uint64_t lines;         // of the flow entries
 	uint64_t adjacencies;
 	uint64_t counts; // 16 bytes a direction: packets, bytes
 	uint64_t mac;    // of the port, in memory order, shifted left by 16
 	uint64_t hits;   // packets translated
-	uint32_t now, mtu, crowded, gen;
+	uint32_t now, mtu, numbers, gen;
 };
 
 // Translates the n packets at rx and appends them to the lists of their lanes: room packets each, from tx on, lengths at tx_n.
