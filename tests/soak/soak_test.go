@@ -138,7 +138,7 @@ func (s *soak) second(n int, left time.Duration) {
 	}
 	switch {
 	case n%5 == 1:
-		s.line("disable service web-s2")
+		s.line("disable service web-s2 -graceFul YES") // without it connections end at once
 	case n%5 == 3:
 		s.line("enable service web-s2")
 	case n%2 == 0:
