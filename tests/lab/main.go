@@ -17,7 +17,7 @@ import (
 )
 
 const usage = `usage:
-  lab up TOPOLOGY              bring it up (basic, workers, seed003 or seed003workers; basic@TAG for one more) and leave it running
+  lab up TOPOLOGY              bring it up (basic, workers, seed003, seed003workers or monitors; basic@TAG for one more) and leave it running
   lab down TOPOLOGY            take it down
   lab exec TOPOLOGY NODE CMD   run a command inside a node
   lab ssh TOPOLOGY [LINE]      log in to the appliance's shell, or run one line
@@ -29,6 +29,7 @@ programs inside the lab:
   lab udp-sink FILE ADDRESS...
   lab udp-tell PORT ADDRESS=N...
   lab late-answer ADDRESS FILE
+  lab lie ADDRESS...
   lab load [flags] URL         see lab load -h`
 
 func main() {
@@ -69,6 +70,8 @@ func command(args []string) error {
 		return topology.Supervise(args[1:], args[0], stop)
 	case verb == "udp-echo" && len(args) == 2:
 		return udpEcho(args[0], args[1])
+	case verb == "lie" && len(args) > 0:
+		return lie(args)
 	case verb == "late-answer" && len(args) == 2:
 		return lateAnswer(args[0], args[1])
 	case verb == "udp-sink" && len(args) >= 2:

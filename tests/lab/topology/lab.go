@@ -28,13 +28,15 @@ type kind struct {
 }
 
 // Names are the topologies that can be brought up.
-var Names = []string{"basic", "workers", "seed003", "seed003workers"}
+var Names = []string{"basic", "workers", "seed003", "seed003workers", "monitors"}
 
 func kindOf(name string) kind {
 	basic := kind{(*Lab).basic, (*Lab).Basic, BasicScript, "curl http://" + VIP + "/", 1}
 	switch name {
 	case "workers": // basic, but two workers share the flows
 		basic.workers = 2
+	case "monitors":
+		return kind{(*Lab).monitors, (*Lab).Monitors, MonitorsScript, "ping -c 1 " + ShellIP, 1}
 	case "seed003":
 		return kind{(*Lab).seed003, (*Lab).Seed003, LeastPacketsScript, "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12", 1}
 	case "seed003workers": // seed003, but two workers share the flows

@@ -1,0 +1,145 @@
+package monitors
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sluice/tests/lab/topology"
+)
+
+var lab *topology.Lab
+
+// TestMain: T=monitors@TAG takes a lab of its own, beside others.
+func TestMain(m *testing.M) {
+	topology.Main(&lab, cmp.Or(os.Getenv("T"), "monitors"), func() error { return all("", "UP", 60*time.Second) }, m.Run)
+}
+
+// services are the states and last responses of all services, by name.
+func services() (states, responses map[string]string, err error) {
+	out, err := lab.Monitors().Shell("show service")
+	states, responses = map[string]string{}, map[string]string{}
+	name := ""
+	for line := range strings.Lines(out) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case strings.Contains(line, " - TCP"):
+			_, after, _ := strings.Cut(line, ")\t")
+			name, _, _ = strings.Cut(after, " (")
+		case word == "State" && states[name] == "":
+			states[name] = rest
+		case word == "Last response":
+			responses[name] = rest
+		}
+	}
+	return states, responses, err
+}
+
+// all waits until the services whose names begin with the prefix have the state.
+func all(prefix, state string, most time.Duration) error {
+	return topology.Eventually(most, func() error {
+		states, responses, err := services()
+		if err != nil {
+			return err
+		}
+		var wrong []string
+		for _, w := range topology.Watched {
+			if name := prefix + w.Type; (w.Port != 0 || prefix == "") && states[name] != state {
+				wrong = append(wrong, fmt.Sprintf("%s is %s: %s", name, states[name], responses[name]))
+			}
+		}
+		if wrong != nil {
+			return fmt.Errorf("not %s:\n%s", state, strings.Join(wrong, "\n"))
+		}
+		return nil
+	})
+}
+
+// servers sends a signal to every program on the servers' host.
+func servers(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	out, err := exec.Command("ip", "netns", "pids", lab.NS("srv")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range strings.Fields(string(out)) {
+		var pid int
+		if fmt.Sscan(f, &pid); pid > 1 {
+			syscall.Kill(pid, sig)
+		}
+	}
+}
+
+// byKernel are the types that the kernel of the servers' host answers, whatever becomes of its programs.
+func byKernel(kind string) bool { return kind == "PING" || kind == "ARP" }
+
+// down waits until all services but those that the kernel answers for are DOWN, and gives the last responses.
+func down(t *testing.T) map[string]string {
+	t.Helper()
+	var last map[string]string
+	err := topology.Eventually(60*time.Second, func() error {
+		states, responses, err := services()
+		last = responses
+		for _, w := range topology.Watched {
+			want := "DOWN"
+			if byKernel(w.Type) {
+				want = "UP"
+			}
+			if states[w.Type] != want && err == nil {
+				err = fmt.Errorf("%s is %s, want %s: %s", w.Type, states[w.Type], want, responses[w.Type])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return last
+}
+
+// TestLyingServers: what says nothing that makes sense is DOWN, and the same monitors find the real servers UP.
+func TestLyingServers(t *testing.T) {
+	if err := all("lying-", "DOWN", 30*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := all("", "UP", 30*time.Second); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSlowAndKilledServers: servers that are held are DOWN because nothing comes in time, UP again when they go on, and DOWN
+// when they are killed.
+func TestSlowAndKilledServers(t *testing.T) {
+	servers(t, syscall.SIGSTOP)
+	for kind, said := range down(t) {
+		if !byKernel(kind) && !strings.HasPrefix(kind, "lying-") && !strings.Contains(said, "timed out") {
+			t.Errorf("held, %s says: %s", kind, said)
+		}
+	}
+	servers(t, syscall.SIGCONT)
+	if err := all("", "UP", 60*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	servers(t, syscall.SIGKILL)
+	var wrong []string
+	err := topology.Eventually(30*time.Second, func() error {
+		wrong = nil
+		for kind, said := range down(t) {
+			if !byKernel(kind) && !strings.HasPrefix(kind, "lying-") && !strings.Contains(said, "refused") {
+				wrong = append(wrong, kind+" says: "+said)
+			}
+		}
+		if wrong != nil {
+			return fmt.Errorf("killed, %s", strings.Join(wrong, "\n"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
