@@ -96,10 +96,14 @@ func (r *reader) next(c *schema.Config, dash bool) []Candidate {
 	if r.optional.field != nil && !dash {
 		out = r.candidates(r.optional, c)
 	}
+	at := r.filled
+	for at < len(r.form.pos) && r.replaced(r.form.pos[at]) {
+		at++
+	}
 	switch {
 	case dash:
-	case r.filled < len(r.form.pos) && len(out) == 0:
-		out = append(out, r.candidates(r.form.at(r.form.pos[r.filled]), c)...)
+	case at < len(r.form.pos) && len(out) == 0:
+		out = append(out, r.candidates(r.form.at(r.form.pos[at]), c)...)
 	case r.form.many && len(out) == 0:
 		out = append(out, r.candidates(keyword{r.form.objs[0], r.form.pos[len(r.form.pos)-1]}, c)...)
 	}

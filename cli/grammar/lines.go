@@ -60,9 +60,13 @@ func line(o *schema.Object, row any, hide bool) string {
 	v := reflect.ValueOf(row).Elem()
 	words := append([]string{o.Verbs[0]}, o.Words...)
 	f := formOf(o.Verbs[0], []*schema.Object{o})
+	var last []*schema.Field // positionals that stand behind the keywords
 	for i, p := range f.pos {
 		text := writeText(p, v)
 		if text == "" && i >= f.need {
+			if p.Unless != "" && written(o, o.Field(p.Unless), v) {
+				last = f.pos[i+1:]
+			}
 			break // the rest of the positionals is optional and not given
 		}
 		words = append(words, Quote(text))
@@ -83,6 +87,9 @@ func line(o *schema.Object, row any, hide bool) string {
 				words = append(words, Quote(a.Text(v)))
 			}
 		}
+	}
+	for _, p := range last {
+		words = append(words, Quote(writeText(p, v)))
 	}
 	return strings.Join(words, " ")
 }

@@ -104,12 +104,21 @@ func (r *reader) take(t Token) error {
 	case r.optional.field != nil:
 		return r.value(r.optional, t.Text)
 	case r.filled < len(r.form.pos):
+		if p := r.form.pos[r.filled]; r.replaced(p) {
+			r.filled++
+			return r.take(t)
+		}
 		r.filled++
 		return r.positional(r.form.pos[r.filled-1], t.Text)
 	case r.form.many:
 		return r.positional(r.form.pos[len(r.form.pos)-1], t.Text)
 	}
 	return schema.Refuse(schema.NoSuchArg, shorten(t.Text))
+}
+
+// replaced tells whether a keyword was given that stands in the place of the positional.
+func (r *reader) replaced(p *schema.Field) bool {
+	return p.Unless != "" && r.values[r.form.objs[0].YANG+"\x00"+p.Unless] != nil
 }
 
 // takeUnbuilt reads the value of an argument that this version does not build.

@@ -136,7 +136,7 @@ func TestAbbreviations(t *testing.T) {
 					value = strings.ToLower(k.field.Enum[len(k.field.Enum)-1])
 				} else if k.field.CLI == "destIP" || k.field.CLI == "radNASip" || k.field.Syntax == "addresses" {
 					value = "10.0.0.2"
-				} else if strings.HasSuffix(strings.ToLower(k.field.CLI), "mask") {
+				} else if k.field.CLI == "IPPattern" || strings.HasSuffix(strings.ToLower(k.field.CLI), "mask") {
 					value = "255.255.255.0"
 				} else if k.field.Syntax == "oid" {
 					value = "1.3.6"

@@ -50,6 +50,14 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		return []string{"HEAD /", "GET /a?b=c", `GET /"q'\x`}[r.IntN(3)]
 	case f.Syntax == "ifnum":
 		return fmt.Sprintf("1/%d", 1+r.IntN(4))
+	case f.CLI == "Listenpolicy":
+		return []string{"NONE", "NONE", "NONE", "NONE", "CLIENT.VLAN.ID.EQ(7)", `!(CLIENT.TCP.DSTPORT.EQ(80) || "x")`}[r.IntN(6)]
+	case f.CLI == "Listenpriority" && r.IntN(3) > 0, f.CLI == "range" && r.IntN(3) > 0:
+		return f.Default
+	case f.Any == "::" && r.IntN(3) == 0:
+		return "*"
+	case f.CLI == "IPMask":
+		return []string{"255.255.255.0", "0.0.0.255", "255.0.255.0"}[r.IntN(3)]
 	case strings.HasSuffix(strings.ToLower(f.CLI), "mask"):
 		return []string{"255.255.255.255", "255.255.255.0", "255.255.0.0", "0.0.0.0"}[r.IntN(4)]
 	case f.CLI == "network":
@@ -98,7 +106,7 @@ func randomConfig(r *rand.Rand) *schema.Config {
 // TestWrittenConfigurationsReadBack: whatever a configuration holds, its lines give it again.
 func TestWrittenConfigurationsReadBack(t *testing.T) {
 	rows := map[string]int{}
-	for seed := range uint64(1500) {
+	for seed := range uint64(2100) {
 		c := randomConfig(rand.New(rand.NewPCG(seed, 2)))
 		for _, o := range schema.Objects() {
 			rows[o.YANG] += c.Len(o)

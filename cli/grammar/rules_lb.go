@@ -95,62 +95,21 @@ func vserverRules() rules {
 		check:   typed(checkVserver),
 		unique: func(row any) string {
 			v := row.(*schema.LBVserver)
-			if !v.IPAddress.IsValid() {
+			if !v.IPAddress.IsValid() && !v.Foreign() {
 				return ""
 			}
-			return endpoint(v.IPAddress.String(), v.Port, v.ServiceType)
+			claim := v.Place() + " " + protocol(v.ServiceType)
+			if v.Foreign() { // several may be there as long as their listen policies tell them apart
+				claim += " " + strconv.Itoa(int(v.ListenPriority)) + " " + v.ListenPolicy
+			}
+			return claim
 		},
 		taken: func(row, other any) error {
 			v := other.(*schema.LBVserver)
-			return schema.Refuse(schema.RowExists, v.IPAddress.String()+":"+portText(v.Port), protocol(v.ServiceType)).Because("it is lb vserver " + v.Name)
+			return schema.Refuse(schema.RowExists, v.Place(), protocol(v.ServiceType)).Because("it is lb vserver " + v.Name)
 		},
 		bindings: true,
 	}
-}
-
-// prepareVserver takes 0.0.0.0 0 for a vserver that is not addressed, and creates the VIP that the address needs.
-func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
-	if v.IPAddress.IsUnspecified() && v.Port == 0 {
-		v.IPAddress = netip.Addr{}
-	}
-	if !v.IPAddress.IsValid() || !unicast(v.IPAddress) || schema.Get[schema.NSIP](c, v.IPAddress.String()) != nil {
-		return nil // checkVserver has a word on it
-	}
-	vip := schema.Of[schema.NSIP]().Fresh().(*schema.NSIP)
-	vip.IPAddress, vip.Netmask, vip.Type = v.IPAddress, netip.AddrFrom4([4]byte{255, 255, 255, 255}), "VIP"
-	return put(c, schema.Of[schema.NSIP](), vip)
-}
-
-func checkVserver(c *schema.Config, v *schema.LBVserver) error {
-	switch n := bits(v.Netmask); {
-	case n < 1:
-		return badMask("netmask", v.Netmask)
-	case n != 32 && v.LBMethod != "SOURCEIPHASH" && v.LBMethod != "DESTINATIONIPHASH":
-		return schema.Refuse(schema.NoPrereq, "netmask", v.Netmask.String()).
-			Because("it is for the methods SOURCEIPHASH and DESTINATIONIPHASH; with " + v.LBMethod + " give -netmask 255.255.255.255")
-	}
-	if err := checkPersistence(v); err != nil {
-		return err
-	}
-	if !v.IPAddress.IsValid() {
-		if v.Port != 0 {
-			return schema.Refuse(schema.Missing, "IPAddress")
-		}
-		return nil
-	}
-	if !unicast(v.IPAddress) {
-		return schema.Refuse(schema.BadAddress, "IPAddress", v.IPAddress.String()).Because("a VIP is an address of a host; 0.0.0.0 0 is a vserver that is not addressed")
-	}
-	ip := schema.Get[schema.NSIP](c, v.IPAddress.String())
-	switch {
-	case ip == nil:
-		return schema.Refuse(schema.NoSuchRow, "IPAddress", v.IPAddress.String()).Because("no ns ip has the address")
-	case ip.Type != "VIP":
-		return schema.Refuse(schema.NotPermitted, v.IPAddress.String()).Because("it is a " + ip.Type + "; give the vserver an address of its own")
-	case ip.VServer == "DISABLED":
-		return schema.Refuse(schema.NotPermitted, v.IPAddress.String()).Because("its vServer option is DISABLED")
-	}
-	return nil
 }
 
 // checkBinding: a vserver balances services of its own type.

@@ -68,7 +68,7 @@ func ipChanged(c *schema.Config, ip *schema.NSIP) error {
 	}
 	if ip.VServer == "DISABLED" {
 		for row := range c.Each(schema.Of[schema.LBVserver]()) {
-			if v := row.(*schema.LBVserver); v.IPAddress == ip.IPAddress {
+			if v := row.(*schema.LBVserver); listensOn(v, ip.IPAddress) {
 				return schema.Refuse(schema.RowInUse, ip.IPAddress.String()).Because("lb vserver " + v.Name + " is on it")
 			}
 		}
@@ -102,7 +102,7 @@ func ipInUse(c *schema.Config, ip *schema.NSIP) error {
 		return schema.Refuse(schema.NotPermitted, ip.IPAddress.String()).Because("the NSIP cannot be removed")
 	}
 	for row := range c.Each(schema.Of[schema.LBVserver]()) {
-		if v := row.(*schema.LBVserver); v.IPAddress == ip.IPAddress {
+		if v := row.(*schema.LBVserver); listensOn(v, ip.IPAddress) {
 			return refuse("lb vserver " + v.Name + " is on it")
 		}
 	}
@@ -112,6 +112,15 @@ func ipInUse(c *schema.Config, ip *schema.NSIP) error {
 		}
 	}
 	return nil
+}
+
+func listensOn(v *schema.LBVserver, a netip.Addr) bool {
+	for ip := range v.VIPs() {
+		if ip == a {
+			return true
+		}
+	}
+	return false
 }
 
 func vlanInterfaceRules() rules {

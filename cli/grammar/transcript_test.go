@@ -34,7 +34,10 @@ var savedFile = []struct{ line, refused string }{
 	{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -timeout 30 -cltTimeout 9000", ""},
 	{"add lb vserver vs3 HTTP 10.10.0.52 80 -persistenceType COOKIEINSERT -timeout 0", "Feature not supported in this release [persistenceType, COOKIEINSERT]"},
 	{"add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120 -Listenpriority 101", ""},
-	{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED", "Feature not supported in this release [IPAddress, *]"},
+	{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED", "Feature not supported in this release [m, MAC]"},
+	{"add lb vserver wild ANY * * -Listenpolicy \"REQ.TCP.DESTPORT == 80\" -Listenpriority 7", ""},
+	{"add lb vserver pat TCP -IPPattern 198.51.100.0 -IPMask 255.255.255.0 -lbMethod ROUNDROBIN 80", ""},
+	{"add lb vserver many TCP 10.10.0.60 80 -range 3", ""},
 	{"set lb parameter -sessionsThreshold 150000", "Feature not supported in this release [sessionsThreshold]"},
 	{"set lb parameter -startupRRFactor 5 -consolidatedLConn YES", ""},
 	{"bind lb vserver vs1 svc1", ""},
@@ -72,6 +75,9 @@ add ns ip 10.20.0.11 255.255.255.0 -vServer DISABLED
 add ns ip 10.10.0.50 255.255.255.255 -type VIP
 add ns ip 10.10.0.51 255.255.255.255 -type VIP
 add ns ip 10.10.0.53 255.255.255.255 -type VIP
+add ns ip 10.10.0.60 255.255.255.255 -type VIP
+add ns ip 10.10.0.61 255.255.255.255 -type VIP
+add ns ip 10.10.0.62 255.255.255.255 -type VIP
 bind vlan 10 -ifnum 1/1
 bind vlan 20 -ifnum 1/2
 bind vlan 10 -IPAddress 10.10.0.11 255.255.255.0
@@ -87,6 +93,9 @@ add serviceGroup g HTTP -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 3
 add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180
 add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -timeout 30 -cltTimeout 9000
 add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120
+add lb vserver wild ANY * * -persistenceType NONE -Listenpolicy "REQ.TCP.DESTPORT == 80" -Listenpriority 7 -cltTimeout 120
+add lb vserver pat TCP -IPPattern 198.51.100.0 -IPMask 255.255.255.0 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 9000 80
+add lb vserver many TCP 10.10.0.60 80 -range 3 -persistenceType NONE -cltTimeout 9000
 bind lb vserver vs1 svc1
 bind lb vserver dns dns1
 bind lb vserver vs1 g

@@ -44,6 +44,9 @@ type Config struct {
 	// StartupFactor is how many flows for each service that is up go round robin when a vserver with a load-aware method starts
 	// up: when it or a service of it is new, a service came up, or its method has changed. 0 = none.
 	StartupFactor uint32
+
+	// PortVLANs are the VLANs that untagged frames belong to, by the index of the port; 1 for ports beyond the list's end.
+	PortVLANs []uint16
 }
 
 // AddressKind tells who owns an address and so who answers for it.
@@ -56,6 +59,9 @@ const (
 	OwnSNIP
 	// OwnNSIP is the management address; if it lives on a twin the dataplane punts.
 	OwnNSIP
+	// OwnElsewhere is the kernel's on a device that is none of our ports: what comes for it by a port is dropped, and no wildcard
+	// vserver takes it.
+	OwnElsewhere
 )
 
 // Address is one of our own IP addresses.
@@ -126,6 +132,16 @@ type Vserver struct {
 	PersistSeconds       uint32 // without a new flow until a client is forgotten
 	PersistBackup        Persistence
 	PersistBackupSeconds uint32
+
+	// IPMask makes IP a pattern, zero: IP is one address. Who has a pattern takes packets to addresses that are not ours and
+	// equal IP in the bits of IPMask: with 0.0.0.0, a wildcard, all of them.
+	IPMask netip.Addr
+	Range  uint16 // how many addresses from IP on, where it is no pattern; 0 = 1
+	// Listen narrows a pattern to the packets that match the expression (see api/expr); "": all of them. Of patterns with equally
+	// many bits the lowest ListenPriority is asked first, then those that are narrowed, then the more exact port and protocol, then
+	// by name, so that the order of configuration decides nothing.
+	Listen         string
+	ListenPriority uint8
 }
 
 // Binding is a service that a vserver may choose.

@@ -98,7 +98,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropFragment:           {"drop-fragment", "IPv4 fragments to virtual addresses: lower the sender's MTU or let it discover the path MTU."},
 	DropOptions:            {"drop-ip-options", "Packets with IP options to virtual addresses."},
 	DropNotOurMAC:          {"drop-not-our-mac", "Frames flooded by a switch: their destination MAC address is not this port's."},
-	DropNotForUs:           {"drop-not-for-us", "Packets to an address that this appliance does not own."},
+	DropNotForUs:           {"drop-not-for-us", "Packets to an address that this appliance does not own, nor does a wildcard vserver take them."},
 	DropMartian:            {"drop-martian-source", "Packets to virtual addresses that cannot come from a host: their source is of this network (0), loopback, multicast, broadcast or the destination itself."},
 	DropARPDisabled:        {"drop-arp-disabled", "ARP requests for an address with ARP disabled (ns ip -arp)."},
 	DropICMPDisabled:       {"drop-icmp-disabled", "Pings to an address with ICMP disabled (ns ip -icmp)."},

@@ -61,6 +61,7 @@ const (
 	OwnVIP  = uint64(api.OwnVIP)
 	OwnSNIP = uint64(api.OwnSNIP)
 	OwnNSIP = uint64(api.OwnNSIP)
+	OwnElse = uint64(api.OwnElsewhere)
 	OwnKind = 0xff
 	OwnARP  = 1 << 8 // answers ARP
 	OwnICMP = 1 << 9 // answers ICMP echo
@@ -93,6 +94,7 @@ type config struct {
 	places   uintptr // array of indices in src.Vservers, plus 1, by vserver ID
 	topV     uint32  // highest vserver ID
 	snips    uintptr // array of SNIP: each service's own, one after another
+	wild     wildcards
 
 	key   ClusterKey
 	names []uint64 // by service ID; nil if no vserver chooses by a hash
@@ -118,7 +120,11 @@ func newConfig(src *api.Config) (*config, error) {
 	if err := checkVservers(src, services); err != nil {
 		return nil, err
 	}
-	c := &config{src: src, sources: snips, key: defaultClusterKey}
+	wild, err := newWildcards(src)
+	if err != nil {
+		return nil, err
+	}
+	c := &config{src: src, sources: snips, key: defaultClusterKey, wild: wild}
 	for i := range src.Services {
 		c.top = max(c.top, src.Services[i].ID)
 	}
@@ -126,12 +132,20 @@ func newConfig(src *api.Config) (*config, error) {
 		c.topV = max(c.topV, src.Vservers[i].ID)
 	}
 	nv, na := len(src.Vservers), len(src.Addresses)
-	c.size = pad(slots(nv)*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
+	c.size = pad(slots(c.listens())*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
 		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(c.refs())*snipSize) +
-		2*pad((uintptr(c.topV)+1)*4)
+		2*pad((uintptr(c.topV)+1)*4) + c.wild.size()
 	c.nameServices()
 	c.countPersistence()
 	return c, nil
+}
+
+// listens is how many addresses vservers listen on, each for itself.
+func (c *config) listens() (n int) {
+	for i := range c.src.Vservers {
+		n += addresses(&c.src.Vservers[i])
+	}
+	return n
 }
 
 // refs is how many SNIPs the services name, each for itself.
@@ -147,7 +161,7 @@ func (c *config) fill() (err error) {
 		return err
 	}
 	nv, na := len(c.src.Vservers), len(c.src.Addresses)
-	c.vips, c.own = newHash(c.mem, nv), newHash(c.mem, na)
+	c.vips, c.own = newHash(c.mem, c.listens()), newHash(c.mem, na)
 	c.vservers = c.mem.take(uintptr(nv) * vserverSize)
 	c.services = c.mem.take((uintptr(c.top) + 1) * serviceSize)
 	c.snips = c.mem.take(uintptr(c.refs()) * snipSize)
@@ -159,6 +173,7 @@ func (c *config) fill() (err error) {
 	if err := c.fillVservers(); err != nil {
 		return err
 	}
+	c.wild.fill(c)
 	return c.fillAddresses()
 }
 
@@ -282,6 +297,9 @@ func checkVservers(src *api.Config, services byID[api.Service]) error {
 		if err := checkProto("vserver", v.Name, v.Proto, v.Port); err != nil {
 			return err
 		}
+		if err := checkPlace(v); err != nil {
+			return err
+		}
 		switch {
 		case v.Method == api.RoundRobin, loadAware(v.Method):
 		case hashes(v.Method):
@@ -331,7 +349,9 @@ func timeout(seconds uint32) uint32 {
 func (c *config) listeners() map[netip.Addr]bool {
 	m := make(map[netip.Addr]bool, len(c.src.Vservers))
 	for i := range c.src.Vservers {
-		m[c.src.Vservers[i].IP] = true
+		for ip := range placesOf(&c.src.Vservers[i]) {
+			m[ip] = true
+		}
 	}
 	return m
 }
@@ -395,9 +415,11 @@ func (c *config) fillVservers() error {
 		if v.ClientTimeout != 0 {
 			*u32(c.idle + uintptr(v.ID)*4) = timeout(v.ClientTimeout)
 		}
-		if !c.vips.put(vipKey(ip4(v.IP), net16(v.Port), v.Proto), uint64(p)) {
-			return fmt.Errorf("vserver %s listens on %v port %d protocol %d, where another vserver listens already",
-				v.Name, v.IP, v.Port, v.Proto)
+		for ip := range placesOf(v) {
+			if !c.vips.put(vipKey(ip4(ip), net16(v.Port), v.Proto), uint64(p)) {
+				return fmt.Errorf("vserver %s listens on %v port %d protocol %d, where another vserver listens already",
+					v.Name, ip, v.Port, v.Proto)
+			}
 		}
 	}
 	return nil
@@ -411,7 +433,7 @@ func (c *config) fillAddresses() error {
 		}
 		v := uint64(a.Kind)
 		switch a.Kind {
-		case api.OwnVIP, api.OwnSNIP, api.OwnNSIP:
+		case api.OwnVIP, api.OwnSNIP, api.OwnNSIP, api.OwnElsewhere:
 		default:
 			return fmt.Errorf("address %v is of kind %d, which this dataplane does not know", a.IP, a.Kind)
 		}

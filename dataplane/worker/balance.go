@@ -56,9 +56,9 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 			return w.first(p, e, packet.ForwardFlow)
 		}
 	}
-	v := t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto())
+	v, why := w.vserver(t, p)
 	if v == nil {
-		return packet.DropNoVserver
+		return why
 	}
 	if p.Flags&packet.FlagLowTTL != 0 {
 		return packet.DropTTLExpired

@@ -8,7 +8,8 @@ import (
 )
 
 // local answers what virtual addresses must answer (ARP, ping), gives the kernel what is the kernel's, and ends what nobody here
-// wants. What stays open behind it is TCP, UDP and other protocols to our own addresses.
+// wants. What stays open behind it is TCP, UDP and other protocols to our own addresses, and to foreign ones if there are wildcard
+// vservers.
 func local(w *Worker, t *table.Set, b []packet.Packet) {
 	for m := w.open; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
@@ -61,8 +62,10 @@ func destined(t *table.Set, p *packet.Packet, own uint64) packet.Reason {
 		return forVIP(p)
 	case table.OwnSNIP, table.OwnNSIP:
 		return forKernel(t, p)
+	case table.OwnElse:
+		return packet.DropNotForUs
 	}
-	return packet.DropNotForUs
+	return forWildcard(t, p)
 }
 
 // groupAddress says whether an address in memory order is multicast, reserved or the broadcast address: 224.0.0.0 and above.

@@ -18,7 +18,7 @@ var Pipeline = []Stage{
 	established,
 	local,
 	// tunnel: VXLAN decapsulation where we are host agent.
-	// policy: policy-based routes, wildcard and content vservers.
+	// policy: policy-based routes and content vservers. Wildcard vservers are found in balance: see wildcard.go.
 	balance,
 	route,
 }

@@ -14,7 +14,8 @@ import (
 //   - To a VIP, or to a port of a SNIP on which a vserver listens, comes a client: by its address and port.
 //   - To a SNIP's ports that the dataplane gives out comes a server's answer: by the port, which its worker chose so. (A vserver
 //     on every port of a SNIP cannot be told from those: its clients' flows to them are owned by the port too.)
-//   - To a client's own address (usip) comes a server's answer: by that address and port, see flow.Pools.Probe.
+//   - To a client's own address (usip) comes a server's answer: by that address and port, see flow.Pools.Probe. To a foreign
+//     address that a wildcard vserver may take comes a client: see foreignOwner.
 //   - Protocols without ports: by their number, since an answer to a SNIP tells nothing of its client.
 //   - An ICMP error goes where the packet would go that it would be about if that came in from outside.
 //
@@ -131,7 +132,7 @@ func owner(t *table.Set, own uint64, k packet.Key, workers, self uint32) uint32 
 	case bySource:
 		return flow.OwnerByClient(uint32(k.A), uint16(k.B), workers)
 	case byDestination:
-		return flow.OwnerByClient(uint32(k.A>>32), uint16(k.B>>16), workers)
+		return foreignOwner(t, k, workers)
 	case byPort:
 		return flow.OwnerByPort(packet.Swap16(uint16(k.B>>16)), workers)
 	}

@@ -249,7 +249,7 @@ func (w *Worker) finish(t *table.Set, k *Walk, i int) {
 			k.Out = uint8(t.Adjacency(e.Adj).Lane)
 		}
 	case p.Class == packet.ClassPlain || p.Class == packet.ClassExpiring || p.Class == packet.ClassOtherIP:
-		if v := t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto()); v != nil {
+		if v, _ := w.vserver(t, p); v != nil {
 			k.Vserver = v.ID
 		}
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // Where is a question, what would become of a packet, and a worker's answer to it by its tables and flows of one moment. The
-// packet is the first of its flow, of TCP a SYN; it is whole and short, came to the MAC address of its port and has hops left.
+// packet is the first of its flow, of TCP a SYN; it is whole and short, came untagged by the port toward its source, to the MAC
+// address of that port, and has hops left.
 //
 // Answering changes nothing: no count, no turn of a method, no port, no place. What decides about packets decides here: the
 // lookups, lb.State.Choose, source, reopens, destined. Only their order is written down twice, in the stages and here; the test
@@ -54,6 +55,9 @@ func (q *Where) answer(w *Worker, t *table.Set) {
 	if p.Proto() == packet.ProtoTCP {
 		p.TCPFlags = packet.SYN
 	}
+	if hop := t.Route(p.Src(), p.Hash); hop != nil {
+		p.In = uint8(2 * hop.Port)
+	}
 	q.Reason = q.balance(w, t, p)
 	if q.Reason.Verdict() == packet.Transmit {
 		q.Reason = q.route(w, t)
@@ -81,9 +85,9 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		}
 		return why
 	}
-	v := t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto())
+	v, why := w.vserver(t, p)
 	if v == nil {
-		return packet.DropNoVserver
+		return why
 	}
 	q.Vserver = v.ID
 	if v.Persists {

@@ -77,7 +77,7 @@ func Health(x *Index, s *State) *api.Health {
 	return h
 }
 
-func addresses(x *Index) []api.Address {
+func addresses(x *Index, s *State) []api.Address {
 	var out []api.Address
 	kinds := map[string]api.AddressKind{"VIP": api.OwnVIP, "SNIP": api.OwnSNIP, "NSIP": api.OwnNSIP}
 	for _, a := range schema.All[schema.NSIP](x.c) {
@@ -85,6 +85,11 @@ func addresses(x *Index) []api.Address {
 			continue // a disabled VIP answers nothing and its vservers are left out too
 		}
 		out = append(out, api.Address{IP: a.IPAddress, Kind: kinds[a.Type], ARP: enabled(a.ARP), ICMP: enabled(a.ICMP)})
+	}
+	for _, e := range s.Elsewhere {
+		if x.addrs[e.Addr()] == nil && e.Addr().Is4() && !slices.ContainsFunc(out, func(o api.Address) bool { return o.IP == e.Addr() }) {
+			out = append(out, api.Address{IP: e.Addr(), Kind: api.OwnElsewhere})
+		}
 	}
 	return out
 }
@@ -168,8 +173,13 @@ func StartupRRFactor(c *schema.Config) uint32 {
 
 func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
-		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v)}
+		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v), Range: v.Range}
 	persistence(v, &t)
+	if v.Foreign() {
+		if err := listen(&t, v); err != nil {
+			return t, err
+		}
+	}
 	for _, b := range x.bound[v.Name] {
 		svc := x.Service(b.Service)
 		if svc == nil {

@@ -91,15 +91,21 @@ func outcome(t *testing.T, c *schema.Config, s *State) string {
 	}
 	var b strings.Builder
 	f := func(format string, a ...any) { fmt.Fprintf(&b, format, a...) }
-	kinds := map[api.AddressKind]string{api.OwnVIP: "VIP", api.OwnSNIP: "SNIP", api.OwnNSIP: "NSIP"}
+	kinds := map[api.AddressKind]string{api.OwnVIP: "VIP", api.OwnSNIP: "SNIP", api.OwnNSIP: "NSIP", api.OwnElsewhere: "else"}
 	for _, a := range tables.Config.Addresses {
 		f("address %-15s %-4s arp %-5t icmp %t\n", a.IP, kinds[a.Kind], a.ARP, a.ICMP)
+	}
+	if len(tables.Config.PortVLANs) > 0 {
+		f("untagged VLANs %v\n", tables.Config.PortVLANs)
 	}
 	for _, n := range tables.Config.SNIPs {
 		f("snip %d %s ports %d-%d\n", n.ID, n.IP, n.PortLo, n.PortHi)
 	}
 	for _, v := range tables.Config.Vservers {
 		f("vserver %d %s proto %d %s:%d method %d client timeout %d:", v.ID, v.Name, v.Proto, v.IP, v.Port, v.Method, v.ClientTimeout)
+		if v.Range > 1 || v.IPMask.IsValid() {
+			f(" range %d mask %v priority %d listen %q;", v.Range, v.IPMask, v.ListenPriority, v.Listen)
+		}
 		for _, b := range v.Bindings {
 			f(" service %d weight %d;", b.Service, b.Weight)
 		}

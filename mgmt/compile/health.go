@@ -57,10 +57,15 @@ func (x *Index) usable(s *State, svc *schema.Service, trusted bool) bool {
 	return true
 }
 
-// VserverEnabled tells whether the vserver and its VIP are enabled.
+// VserverEnabled tells whether the vserver is enabled and one of its VIPs, if it has any.
 func (x *Index) VserverEnabled(v *schema.LBVserver) bool {
-	a := x.addrs[v.IPAddress]
-	return enabled(v.State) && (a == nil || enabled(a.State))
+	on, vips := false, 0
+	for ip := range v.VIPs() {
+		a := x.addrs[ip]
+		on = on || a == nil || enabled(a.State)
+		vips++
+	}
+	return enabled(v.State) && (on || vips == 0)
 }
 
 // VserverUp is the function of that name on an index.

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"net/netip"
 	"reflect"
@@ -42,14 +43,18 @@ type madeVserver struct {
 
 // place is what only one vserver may listen on.
 type place struct {
-	ip    netip.Addr
-	port  uint16
-	proto uint8
+	ip       netip.Addr
+	port     uint16
+	proto    uint8
+	priority uint8
+	mask     netip.Addr
+	policy   string
 }
 
 // network places the addresses. As long as that comes out as before it stays the same one, so that services need not be
 // made anew when a VIP is added.
 func (m *maker) network() error {
+	m.config.PortVLANs = kept(portVLANs(m.x.c, m.s.Ports), m.prev.Tables.Config.PortVLANs)
 	n, err := newNetwork(m.x, m.s)
 	if was := m.prev.net; was != nil && reflect.DeepEqual(n, was) && maps.Equal(m.s.IDs.SNIPs, m.prev.ids.SNIPs) {
 		n = was
@@ -59,7 +64,7 @@ func (m *maker) network() error {
 		m.config.Addresses, m.config.SNIPs = m.prev.Tables.Config.Addresses, m.prev.Tables.Config.SNIPs
 		return err
 	}
-	m.config.Addresses = kept(addresses(m.x), m.prev.Tables.Config.Addresses)
+	m.config.Addresses = kept(addresses(m.x, m.s), m.prev.Tables.Config.Addresses)
 	m.config.SNIPs = kept(snips(m.x, m.s), m.prev.Tables.Config.SNIPs)
 	return err
 }
@@ -156,13 +161,12 @@ func (m *maker) vservers() error {
 			changed = changed || !ok || made.on != was.on || !reflect.DeepEqual(made.out, was.out)
 		}
 		m.out.vservers = append(m.out.vservers, made)
-		if !made.at.ip.IsValid() {
-			continue
+		for at := range made.places() {
+			if other, ok := taken[at]; ok {
+				return schema.Refuse(schema.RowExists, at.ip.String(), fmt.Sprint(v.Port)).Because("lb vserver " + other + " has it, which leaves none for " + v.Name)
+			}
+			taken[at] = v.Name
 		}
-		if other, ok := taken[made.at]; ok {
-			return schema.Refuse(schema.RowExists, v.IPAddress.String(), fmt.Sprint(v.Port)).Because("lb vserver " + other + " has it, which leaves none for " + v.Name)
-		}
-		taken[made.at] = v.Name
 		if made.on {
 			m.config.Vservers = append(m.config.Vservers, made.out)
 		}
@@ -173,25 +177,40 @@ func (m *maker) vservers() error {
 	return nil
 }
 
-func (m *maker) vserver(v *schema.LBVserver) (*madeVserver, error) {
-	// Address and port 0 make a vserver that only other vservers reach: nothing of it is on the wire.
-	if !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified() {
-		if v.Port != 0 || v.ServiceType == "ANY" {
-			return nil, schema.Refuse(schema.NotSupported, "IPAddress", "*").Because("lb vserver " + v.Name + " needs an address; 0.0.0.0 with port 0 makes it one that is not on the wire")
+// places are those of a vserver: one for each of its addresses.
+func (v *madeVserver) places() iter.Seq[place] {
+	return func(yield func(place) bool) {
+		if !v.at.ip.IsValid() {
+			return
 		}
-		return &madeVserver{row: v}, nil
+		at := v.at
+		for n := max(v.row.Range, 1); n > 0 && yield(at); n-- {
+			at.ip = at.ip.Next()
+		}
 	}
-	made := &madeVserver{row: v, at: place{v.IPAddress, v.Port, proto(v.ServiceType)}}
-	if a := m.x.addrs[v.IPAddress]; a == nil || a.Type == "NSIP" || a.VServer == "DISABLED" {
-		return nil, schema.Refuse(schema.NotPermitted, "vserver", v.Name).Because("ns ip " + v.IPAddress.String() + " does not allow vservers")
-	}
-	if !m.x.VserverEnabled(v) {
+}
+
+func (m *maker) vserver(v *schema.LBVserver) (made *madeVserver, err error) {
+	made = &madeVserver{row: v}
+	switch {
+	case v.Foreign():
+		made.at = foreignPlace(v)
+	case !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified():
+		// Only other vservers reach it: nothing of it is on the wire.
 		return made, nil
+	default:
+		made.at = place{ip: v.IPAddress, port: v.Port, proto: proto(v.ServiceType)}
 	}
-	made.on = true
-	var err error
-	made.out, err = vserver(m.x, m.s, v)
-	return made, err
+	for ip := range v.VIPs() {
+		if a := m.x.addrs[ip]; a == nil || a.Type == "NSIP" || a.VServer == "DISABLED" {
+			return nil, schema.Refuse(schema.NotPermitted, "vserver", v.Name).Because("ns ip " + ip.String() + " does not allow vservers")
+		}
+	}
+	if made.out, err = vserver(m.x, m.s, v); err != nil {
+		return nil, err
+	}
+	made.on = m.x.VserverEnabled(v)
+	return made, nil
 }
 
 // kept is list, or was if that is equal: who compares lists need not look at their elements.

@@ -168,9 +168,15 @@ func TestRefusals(t *testing.T) {
 		{"a monitor without a port", "add lb monitor m TCP", func(c *schema.Config) {
 			schema.Put(c, &schema.ServiceMonitor{Service: "x", Monitor: "m"})
 		}, []string{"destPort", "service x", "lb monitor m"}},
-		{"a wildcard vserver", "", func(c *schema.Config) {
-			schema.Put(c, &schema.LBVserver{Name: "w", ServiceType: "TCP", IPAddress: netip.IPv4Unspecified(), Port: 80})
-		}, []string{"Feature not supported in this release [IPAddress, *]", "lb vserver w"}},
+		{"a listen policy", "add lb vserver w ANY * * -Listenpolicy CLIENT.TCP.PORT.EQ(80)", nil,
+			[]string{"Invalid value [Listenpolicy, CLIENT.TCP.PORT.EQ(80)]: at character 1: CLIENT.TCP.PORT.EQ is not known: known are CLIENT.IP.SRC", "lb vserver w"}},
+		{"a listen policy of a disabled vserver", "add lb vserver w ANY * * -state DISABLED -Listenpolicy \"CLIENT.VLAN.ID.EQ(7\"", nil,
+			[]string{"Invalid value [Listenpolicy, CLIENT.VLAN.ID.EQ(7]: at character 20: the end stands where ) must end the arguments of EQ", "lb vserver w"}},
+		{"one address of several", "add lb vserver w TCP 10.1.0.60 80 -range 4", func(c *schema.Config) {
+			v := *schema.Get[schema.LBVserver](c, "w")
+			v.Name, v.IPAddress, v.Range = "y", netip.MustParseAddr("10.1.0.63"), 1
+			schema.Put(c, &v)
+		}, []string{"Resource already exists [10.1.0.63, 80]", "lb vserver w has it, which leaves none for y"}},
 		{"a service without server", "", func(c *schema.Config) { c.Delete(schema.Of[schema.Server](), "s") }, []string{"No such resource [serverName, s]", "service x"}},
 		{"status codes", "add service h s HTTP 80\nadd lb monitor m HTTP\nbind service h -monitorName m", func(c *schema.Config) {
 			m := *schema.Get[schema.LBMonitor](c, "m")

@@ -148,6 +148,7 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if err := change(c); err != nil {
 		return Result{}, err
 	}
+	compile.Modernize(c, prev.config)
 	if why == boot {
 		if err := e.check(c); err != nil {
 			return Result{}, err

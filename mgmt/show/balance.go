@@ -82,11 +82,14 @@ func showVserver(p *page) error {
 }
 
 func (p *page) vserver(v *schema.LBVserver) {
-	kind, ip := "ADDRESS", v.IPAddress.String()
-	if !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified() {
-		kind, ip = "NON-ADDRESSABLE", "0.0.0.0"
+	kind := "ADDRESS"
+	if !v.IPAddress.IsValid() && !v.Foreign() {
+		kind = "NON-ADDRESSABLE"
 	}
-	p.f("%s (%s:%s) - %s\tType: %s\n", v.Name, ip, port(v.Port), v.ServiceType, kind)
+	p.f("%s (%s) - %s\tType: %s\n", v.Name, v.Place(), v.ServiceType, kind)
+	if v.Range > 1 {
+		p.f("\tRange: %d addresses\n", v.Range)
+	}
 	state := p.vserverState(v)
 	p.f("\tState: %s\n", state)
 	p.since(p.State.Vservers[v.Name].At)
@@ -109,6 +112,9 @@ func (p *page) vserver(v *schema.LBVserver) {
 	p.startup(v.Name)
 	p.f("\tMode: %s\n", v.Mode)
 	p.persistence(v)
+	if v.Foreign() {
+		p.f("\tListen Policy: %s\tListen Priority: %d\n", v.ListenPolicy, v.ListenPriority)
+	}
 	p.f("\tVserver IP and Port insertion: OFF\n\tPush: DISABLED\tPush VServer:\n\tPush Multi Clients: NO\n\tPush Label Rule: none\n")
 	if v.Comment != "" {
 		p.f("\tComment: %q\n", v.Comment)

@@ -94,10 +94,7 @@ func statVserver(p *page) error {
 			health = 100 * up / len(bound)
 		}
 		n, b := p.vserverFlow(v.Name)
-		ip := "0.0.0.0"
-		if v.IPAddress.IsValid() {
-			ip = v.IPAddress.String()
-		}
+		ip, _, _ := strings.Cut(v.Place(), ":")
 		p.f(form, v.Name, ip, port(v.Port), v.ServiceType, p.vserverState(v), fmt.Sprint(health), fmt.Sprint(up), fmt.Sprint(len(bound)-up),
 			fmt.Sprint(n.Flows), p.rate(n.Flows, b.Flows))
 	}

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"strings"
 	"testing"
 
 	"sluice/dataplane/api"
@@ -21,6 +22,8 @@ func TestBurstsAllocateNothing(t *testing.T) {
 		{"new flow", func(i int) []byte { return ask(uint16(6000+i), webPort, syn).Bytes() }, "forward-new-flow"},
 		{"new flow by a hash", func(i int) []byte { return ask(uint16(6000+i), hashPort, syn).Bytes() }, "forward-new-flow"},
 		{"new flow of a known client", func(i int) []byte { return ask(uint16(6000+i), persistPort, syn).Bytes() }, "forward-new-flow"},
+		{"new flow by a wildcard", func(i int) []byte { return abroad(ask(uint16(6000+i), 80, syn)).Bytes() }, "forward-new-flow"},
+		{"foreign, for no wildcard", func(i int) []byte { return abroad(udp(ask(uint16(6000+i), 80, 0))).Bytes() }, "drop-not-for-us"},
 		{"miss", func(i int) []byte { return ask(uint16(6000+i), webPort, ack).Bytes() }, "drop-no-flow"},
 		{"drop", func(i int) []byte { return ask(5001, webPort, syn).Bytes()[:33] }, "drop-truncated"},
 		{"punt", func(i int) []byte { return to(ask(uint16(6000+i), 22, syn), snip1).Bytes() }, "punt-local"},
@@ -35,6 +38,9 @@ func TestBurstsAllocateNothing(t *testing.T) {
 			defer q.Close()
 			b := newBed(t, q, 1<<13)
 			b.apply(persistent(api.PersistSourceIP, 0, 120))
+			if strings.Contains(tc.kind, "wildcard") {
+				b.apply(withWildcards(wildcard(20, "all", api.ProtoTCP, 0, wild1, 101, "CLIENT.IP.SRC.GET1.EQ(10) && CLIENT.TCP.DSTPORT <= 80")))
+			}
 			b.establish(5001)
 			for l := range lanes {
 				b.q.Sent(l)

@@ -1,13 +1,20 @@
 package schema
 
-import "net/netip"
+import (
+	"iter"
+	"net/netip"
+	"strconv"
+)
 
 // LBVserver is a load balancing virtual server.
 type LBVserver struct {
 	Name            string     `cli:"name" key:"1" max:"127" syntax:"name" help:"Name of the vserver"`
 	ServiceType     string     `cli:"serviceType" pos:"2" required:"yes" fixed:"yes" enum:"HTTP,TCP,UDP,ANY" later:"FTP,SSL,SSL_BRIDGE,SSL_TCP,DTLS,NNTP,DNS,DHCPRA,SIP_UDP,SIP_TCP,SIP_SSL,DNS_TCP,RTSP,PUSH,SSL_PUSH,MYSQL,MSSQL,ORACLE,RADIUS,RDP,DIAMETER,SSL_DIAMETER,TFTP,SMPP,SYSLOGTCP,SYSLOGUDP,FIX,SSL_FIX" help:"Protocol of the vserver; HTTP is balanced per connection"`
-	IPAddress       netip.Addr `cli:"IPAddress" pos:"3" help:"VIP: the IPv4 address that clients reach; an address that no ns ip has creates a VIP"`
+	IPAddress       netip.Addr `cli:"IPAddress" pos:"3" any:"::" unless:"IPPattern" help:"VIP: the IPv4 address that clients reach; an address that no ns ip has creates a VIP; * is every address that is not the appliance's"`
 	Port            uint16     `cli:"port" pos:"4" fixed:"yes" any:"0" help:"Port that clients reach; * is every port"`
+	Range           uint16     `cli:"range" min:"1" max:"254" def:"1" fixed:"yes" only:"add" help:"How many addresses the vserver has, from IPAddress on"`
+	IPPattern       netip.Addr `cli:"IPPattern" help:"In the place of IPAddress: packets to addresses that are not the appliance's and equal this one in the bits of IPMask"`
+	IPMask          netip.Addr `cli:"IPMask" help:"Bits of IPPattern that count, from the left (255.255.0.0) or from the right (0.0.0.255)"`
 	PersistenceType string     `cli:"persistenceType" enum:"NONE,SOURCEIP,DESTIP,SRCIPDESTIP" later:"COOKIEINSERT,SSLSESSION,RULE,URLPASSIVE,CUSTOMSERVERID,CALLID,RTSPSID,DIAMETER,FIXSESSION,USERSESSION" def:"NONE" always:"yes" help:"Persistence: by which addresses a client is known again, whose new connections go to the service of its last one"`
 	Timeout         uint32     `cli:"timeout" def:"2" max:"1440" unit:"minutes" help:"Persistence: minutes without a new connection after which a client is forgotten"`
 	PersistBackup   string     `cli:"persistenceBackup" enum:"SOURCEIP,NONE" def:"NONE" help:"Persistence that is asked where the first one does not know the client, e.g. at a destination that is new to it; for DESTIP and SRCIPDESTIP"`
@@ -16,10 +23,48 @@ type LBVserver struct {
 	LBMethod        string     `cli:"lbMethod" enum:"ROUNDROBIN,LEASTCONNECTION,LEASTPACKETS,LEASTBANDWIDTH,LEASTRESPONSETIME,DESTINATIONIPHASH,SOURCEIPHASH,SRCIPDESTIPHASH,SRCIPSRCPORTHASH" later:"URLHASH,DOMAINHASH,TOKEN,LRTM,CALLIDHASH,CUSTOMLOAD,LEASTREQUEST,AUDITLOGHASH,STATICPROXIMITY,USER_TOKEN" def:"LEASTCONNECTION" help:"Balancing method"`
 	Netmask         netip.Addr `cli:"netmask" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
 	Mode            string     `cli:"m" enum:"IP" later:"MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected; IP rewrites the destination address"`
+	ListenPolicy    string     `cli:"Listenpolicy" max:"1499" def:"NONE" help:"Expression that narrows the packets that a vserver on * or an IPPattern takes, e.g. CLIENT.TCP.DSTPORT.EQ(80)"`
+	ListenPriority  uint8      `cli:"Listenpriority" max:"101" def:"101" help:"Of several such vservers that with the lowest priority is asked first"`
 	CltTimeout      uint32     `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time before a flow is forgotten: HTTP 180, TCP 9000, UDP and ANY 120 when not given; 0 takes the protocol's own"`
 	DownStateFlush  string     `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When the vserver goes DOWN or is disabled its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
 	Comment         string     `cli:"comment" max:"255" help:"Any text about the vserver"`
+}
+
+// Wildcard tells whether the vserver is on every address that is not the appliance's.
+func (v *LBVserver) Wildcard() bool { return v.IPAddress == AnyAddress }
+
+// Foreign tells whether the vserver takes packets to addresses that are not the appliance's: a wildcard, or one with a pattern.
+func (v *LBVserver) Foreign() bool { return v.Wildcard() || v.IPPattern.IsValid() }
+
+// VIPs are the addresses of the vserver, none if it is not addressed or takes packets to foreign ones.
+func (v *LBVserver) VIPs() iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		if !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified() {
+			return
+		}
+		ip := v.IPAddress
+		for n := max(v.Range, 1); n > 0 && yield(ip); n-- {
+			ip = ip.Next()
+		}
+	}
+}
+
+// Place is where the vserver listens, as an operator reads it: 10.0.0.1:80, *:*.
+func (v *LBVserver) Place() string {
+	ip, port := "0.0.0.0", "*"
+	switch {
+	case v.Wildcard():
+		ip = "*"
+	case v.IPPattern.IsValid():
+		ip = v.IPPattern.String() + "/" + v.IPMask.String()
+	case v.IPAddress.IsValid():
+		ip = v.IPAddress.String()
+	}
+	if v.Port != 0 {
+		port = strconv.Itoa(int(v.Port))
+	}
+	return ip + ":" + port
 }
 
 // LBVserverService binds a service, or all members of a service group, to a vserver.
@@ -31,9 +76,9 @@ type LBVserverService struct {
 
 func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
-	unbuilt[LBVserver]("range=1 IPPattern IPMask hashLength=80 " +
-		"v6netmasklen=128 dataLength dataOffset backupLBMethod=ROUNDROBIN cookieName rule=none Listenpolicy=NONE " +
-		"Listenpriority=101 resRule=none v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
+	unbuilt[LBVserver]("hashLength=80 " +
+		"v6netmasklen=128 dataLength dataOffset backupLBMethod=ROUNDROBIN cookieName rule=none " +
+		"resRule=none v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
 		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soMethod=NONE soPersistence=DISABLED " +
 		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED " +
 		"backupVServer disablePrimaryOnDown=DISABLED insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +

@@ -25,7 +25,8 @@ import (
 //	alias:"MIP=SNIP"  accepted spellings of a value
 //	later:"C,D"       known values (or "*": the whole argument) that this version refuses by name
 //	min:"1" max:"9"   range of a number; max is the greatest length of a string
-//	any:"0"           `*` is accepted and means this number (or the address 0.0.0.0)
+//	any:"0"           `*` is accepted and means this number (or, written ::, AnyAddress)
+//	unless:"IPPattern"  this positional is left out where that keyword is given; those behind it then follow the keywords
 //	unit:"seconds"    unit of the number
 //	ref:"service"     names a row of that object, or of one of several: ref:"service,serviceGroup"
 //	fixed:"yes"       cannot be changed by `set` after `add`
@@ -74,6 +75,7 @@ type Field struct {
 	Any                string
 	Unit, Ref, After   string
 	targets            []*Object
+	Unless             string
 	Key, Pos           int
 	Fixed, Required    bool
 	Flag, Keyword      bool

@@ -10,15 +10,22 @@ import (
 
 var addrType = reflect.TypeFor[netip.Addr]()
 
+// AnyAddress is what `*` means where an address may be any. It is not 0.0.0.0, which means that there is none.
+var AnyAddress = netip.IPv6Unspecified()
+
 // Text is the field's value of the struct v as it is written to a file; an unset address is "".
 func (f *Field) Text(v reflect.Value) string {
 	fv := v.Field(f.Index)
 	switch {
 	case f.Type == addrType:
-		if a := fv.Interface().(netip.Addr); a.IsValid() {
+		switch a := fv.Interface().(netip.Addr); {
+		case !a.IsValid():
+			return ""
+		case a == AnyAddress && f.Any != "":
+			return "*"
+		default:
 			return a.String()
 		}
-		return ""
 	case f.Type.Kind() == reflect.String:
 		return fv.String()
 	}
@@ -31,7 +38,8 @@ func (f *Field) Set(v reflect.Value, s string) error {
 	if len(f.Later) == 1 && f.Later[0] == "*" {
 		return Refuse(NotSupported, f.CLI)
 	}
-	if s == "*" && f.Any != "" {
+	any := s == "*" && f.Any != ""
+	if any {
 		s = f.Any
 	}
 	switch {
@@ -40,6 +48,10 @@ func (f *Field) Set(v reflect.Value, s string) error {
 	case f.Type == addrType:
 		if s == "*" {
 			return Refuse(NotSupported, f.CLI, s)
+		}
+		if any {
+			fv.Set(reflect.ValueOf(AnyAddress))
+			return nil
 		}
 		a, err := netip.ParseAddr(s)
 		if err != nil || !a.Is4() {
