@@ -42,6 +42,9 @@ func checkVserver(c *schema.Config, v *schema.LBVserver) error {
 	if err := checkPersistence(v); err != nil {
 		return err
 	}
+	if err := checkToken(v); err != nil {
+		return err
+	}
 	if err := checkPattern(v); err != nil {
 		return err
 	}

@@ -94,6 +94,9 @@ const (
 	DestinationIPHash
 	SourceDestinationIPHash
 	SourceIPSourcePortHash
+	CustomLoad
+	TokenHash
+	CallIDHash
 )
 
 // Startup is why a vserver goes round robin for a while before its method.
@@ -142,6 +145,9 @@ type Vserver struct {
 	// by name, so that the order of configuration decides nothing.
 	Listen         string
 	ListenPriority uint8
+
+	// TokenHash: the bytes of a datagram's payload that are hashed; CallIDHash: at most so many of its Call-ID, the offset is 0.
+	TokenOffset, TokenLength uint16
 }
 
 // Binding is a service that a vserver may choose.
@@ -161,6 +167,8 @@ type Service struct {
 	UseProxyPort  bool     // with UseSourceIP: the port is ours (-useproxyport YES) or the client's
 	SNIPs         []uint32 // SNIP.IDs that may be the source, best first; unused with UseSourceIP
 	ServerTimeout uint32   // seconds idle before a flow is forgotten; the shorter of both sides counts
+
+	HashID uint32 // who it is for hash methods, in place of its address and port; 0: these
 }
 
 // Health says which services may take new flows. It changes with monitors and with enable and disable.
@@ -171,6 +179,14 @@ type Health struct {
 	// Flush and FlushVservers are whose flows end now, TCP connections by resets at both ends: IDs of services that are not up
 	// and of vservers, ascending. Flows that such a vserver gets while it is listed end as well.
 	Flush, FlushVservers []uint32
+
+	Loads []Load // of services whose load is known, ascending
+}
+
+// Load is what LOAD monitors say of a service: how busy it is, by which CustomLoad chooses.
+type Load struct {
+	Service uint32 // Service.ID
+	Load    uint32
 }
 
 // FIB is the forwarding table. Several routes of one prefix share its flows.

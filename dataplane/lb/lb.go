@@ -10,7 +10,8 @@
 //	LEASTPACKETS       packets in both directions in the last 14 seconds / w
 //	LEASTBANDWIDTH     bytes in both directions in the last 14 seconds / w
 //	LEASTRESPONSETIME  open flows x mean time to the first answer in the last 14 seconds / w
-//	hash methods       what the pool's table has for the client's addresses and ports (dataplane/table)
+//	CUSTOMLOAD         what LOAD monitors say / w
+//	hash methods       what the pool's table has for the client's addresses and ports, or for part of a datagram (dataplane/table)
 //
 // The figures are those of the service over all vservers; what management sends to it (monitors) goes past the packet path
 // and is not counted. The last 14 seconds are the running one and the 13 before it. The time to the first answer is what
@@ -162,6 +163,9 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 		return p.Scheduled(first), first + 1
 	case p.Startup != 0 && s.starting(v.ID, p) > 0:
 		return p.Member(first).Service, first + 1
+	}
+	if m == api.CustomLoad {
+		return s.lightest(t, p, first)
 	}
 	return s.least(p, m, first)
 }

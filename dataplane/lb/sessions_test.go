@@ -286,7 +286,7 @@ func TestSessionsUnderChange(t *testing.T) {
 	for w := range workers {
 		busy.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(w), 2))
-			for n := range 200_000 {
+			for n := range 50_000 {
 				now := uint32(n)
 				vserver := 1 + r.Uint32N(2)
 				c := s.Client(vserver, 1, uint64(r.Uint32N(clients)), 100)

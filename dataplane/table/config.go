@@ -26,6 +26,9 @@ type Vserver struct {
 	Persists bool   // it has persistence: see Set.Persistence
 	_        uint8
 	hashA    uint64 // of the addresses that the method hashes
+
+	TokenOffset, TokenLength uint16 // part of the payload that the method hashes, if the length is not 0
+	_                        uint32
 }
 
 // Flags of a Service.
@@ -98,6 +101,8 @@ type config struct {
 
 	key   ClusterKey
 	names []uint64 // by service ID; nil if no vserver chooses by a hash
+
+	addresses []uint64 // the same
 
 	persists    int     // vservers that have persistence
 	persistence uintptr // array of Persistence, in management's order, if there are any
@@ -315,6 +320,9 @@ func checkVservers(src *api.Config, services byID[api.Service]) error {
 		if err := checkPersistence(v); err != nil {
 			return err
 		}
+		if err := checkToken(v); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -396,9 +404,10 @@ func (c *config) nameServices() {
 	if !slices.ContainsFunc(c.src.Vservers, func(v api.Vserver) bool { return hashes(v.Method) }) {
 		return
 	}
-	c.names = make([]uint64, c.top+1)
+	c.names, c.addresses = make([]uint64, c.top+1), make([]uint64, c.top+1)
 	for i := range c.src.Services {
-		c.names[c.src.Services[i].ID] = hashName(&c.src.Services[i])
+		s := &c.src.Services[i]
+		c.names[s.ID], c.addresses[s.ID] = hashName(s), addressName(s)
 	}
 }
 
@@ -408,7 +417,7 @@ func (c *config) fillVservers() error {
 		p := c.vservers + uintptr(i)*vserverSize
 		r := (*Vserver)(unsafe.Add(nil, p))
 		*r = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
-			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i), Persists: v.Persistence != 0}
+			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i), Persists: v.Persistence != 0, TokenOffset: v.TokenOffset, TokenLength: v.TokenLength}
 		r.hashA, r.hashPort = hashMasks(v)
 		*u32(c.places + uintptr(v.ID)*4) = uint32(i) + 1
 		*u32(c.idle + uintptr(v.ID)*4) = never

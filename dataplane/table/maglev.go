@@ -24,6 +24,7 @@ type maglev struct {
 // hashMember is a service as the table of a pool knows it.
 type hashMember struct {
 	name    uint64 // who it is to every appliance
+	address uint64 // decides between services of one name, which only the operator can give
 	service uint32 // its ID here
 	weight  uint32
 }
@@ -56,26 +57,34 @@ func hashSize(bound int, before uint32) uint32 {
 	return max(size, before)
 }
 
-// hashes says whether a method chooses by a hash of the packet's addresses.
+// hashes says whether a method chooses by a hash of the packet.
 func hashes(m api.Method) bool {
-	return m >= api.SourceIPHash && m <= api.SourceIPSourcePortHash
+	return m >= api.SourceIPHash && m <= api.SourceIPSourcePortHash || hashesPayload(m)
 }
 
-// hashName is what a service is called in every appliance: IPv4 address, port and protocol, in 56 bits.
+// hashName is what a service is called in every appliance, in 56 bits: its IPv4 address, port and protocol, or the number that the
+// operator gave it, which no address begins with.
 func hashName(s *api.Service) uint64 {
+	if s.HashID != 0 {
+		return uint64(s.HashID)<<8 | 0xff
+	}
+	return addressName(s)
+}
+
+func addressName(s *api.Service) uint64 {
 	return uint64(bits.ReverseBytes32(ip4(s.IP)))<<24 | uint64(s.Port)<<8 | uint64(s.Proto)
 }
 
 // compareMembers is the order in which members take their turns, and that of the list: the heaviest first, then by name.
 func compareMembers(a, b hashMember) int {
-	return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.name, b.name), cmp.Compare(a.service, b.service))
+	return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.name, b.name), cmp.Compare(a.address, b.address), cmp.Compare(a.service, b.service))
 }
 
 // digest is a number by which tables of the same members and size find each other.
 func digest(members []hashMember, size uint32) uint64 {
 	d := uint64(size)
 	for _, m := range members {
-		d = mix(mix(d^m.name) ^ uint64(m.service)<<32 ^ uint64(m.weight))
+		d = mix(mix(mix(d^m.name)^m.address) ^ uint64(m.service)<<32 ^ uint64(m.weight))
 	}
 	return d
 }
@@ -192,11 +201,13 @@ func hashMasks(v *api.Vserver) (a uint64, port uint16) {
 		return 1<<64 - 1, 0
 	case api.SourceIPSourcePortHash:
 		return 1<<32 - 1, 1<<16 - 1
+	case api.TokenHash, api.CallIDHash:
+		return 1<<64 - 1, 1<<16 - 1 // of what stands for a key: see Set.Token
 	}
 	return 0, 0
 }
 
-// Hashes says whether v chooses by a hash of the packet's addresses.
+// Hashes says whether v chooses by a hash of the packet.
 func (v *Vserver) Hashes() bool { return v.hashA != 0 }
 
 // Hashed returns the ID of the service that a packet with the key a, b (see packet.Key) goes to by the hash method of v, whose

@@ -438,7 +438,7 @@ func BenchmarkMaglev(b *testing.B) {
 		list := hashConfig(1, backends(n))
 		members := make([]hashMember, n)
 		for i := range members {
-			members[i] = hashMember{hashName(&list.Config.Services[i]), uint32(i + 1), 1}
+			members[i] = hashMember{hashName(&list.Config.Services[i]), uint64(i + 1), uint32(i + 1), 1}
 		}
 		size := hashSize(n, 0)
 		b.Run(fmt.Sprintf("build-%d-of-%d", size, n), func(b *testing.B) {

@@ -39,6 +39,7 @@ type pools struct {
 	up     uintptr // one byte per service ID
 	top    uint32
 	flush  flush
+	loads  uintptr            // uint64 by service ID: its load and loadKnown; 0 if none is known
 	tables map[uint64]*maglev // by digest; each is owned once
 	sizes  map[uint32]uint32  // of the tables, by vserver ID
 }
@@ -53,6 +54,11 @@ func checkHealth(h *api.Health, c *config) error {
 	for _, id := range h.Up {
 		if id > c.top || !have[id] {
 			return fmt.Errorf("service %d is up, but the configuration has no such service", id)
+		}
+	}
+	for _, l := range h.Loads {
+		if l.Service > c.top || !have[l.Service] {
+			return fmt.Errorf("service %d has a load, but the configuration has no such service", l.Service)
 		}
 	}
 	return checkFlush(h)
@@ -75,6 +81,9 @@ func newPools(c *config, h *api.Health, prev *pools) *pools {
 	p.draft = d
 	p.flush.draft(h)
 	p.own = pad(uintptr(len(d.lists))*poolSize) + pad(uintptr(len(up))) + p.flush.size()
+	if d.loads = h.Loads; len(d.loads) > 0 {
+		p.own += pad(uintptr(len(up)) * 8)
+	}
 	for i := range d.lists {
 		v, l := &c.src.Vservers[i], &d.lists[i]
 		switch {
@@ -101,6 +110,7 @@ type poolDraft struct {
 	up     []bool // by service ID
 	lists  []poolList
 	tables []*maglev // that are new
+	loads  []api.Load
 }
 
 // poolList is who may be chosen in one pool, in one of three forms.
@@ -129,6 +139,7 @@ func (p *pools) fill() (err error) {
 			*(*uint8)(unsafe.Add(nil, p.up+uintptr(id))) = 1
 		}
 	}
+	p.fillLoads(d)
 	for i := range d.lists {
 		r, l := (*Pool)(unsafe.Add(nil, p.pool+uintptr(i)*poolSize)), &d.lists[i]
 		if l.table != nil {
@@ -163,7 +174,7 @@ func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) *magle
 	list := make([]hashMember, 0, len(v.Bindings))
 	for _, b := range v.Bindings {
 		if up[b.Service] {
-			list = append(list, hashMember{name: c.names[b.Service], service: b.Service, weight: uint32(b.Weight)})
+			list = append(list, hashMember{name: c.names[b.Service], address: c.addresses[b.Service], service: b.Service, weight: uint32(b.Weight)})
 		}
 	}
 	if len(list) == 0 {

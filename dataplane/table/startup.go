@@ -38,7 +38,7 @@ func (s *Set) startUp(prev *Set) {
 
 func loadAware(m api.Method) bool {
 	switch m {
-	case api.LeastConnection, api.LeastPackets, api.LeastBandwidth, api.LeastResponseTime:
+	case api.LeastConnection, api.LeastPackets, api.LeastBandwidth, api.LeastResponseTime, api.CustomLoad:
 		return true
 	}
 	return false

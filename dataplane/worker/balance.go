@@ -89,13 +89,14 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 
 // choose returns the service of the client's session, or has one chosen; 0 if none is up.
 func (w *Worker) choose(t *table.Set, v *table.Vserver, p *packet.Packet) (id uint32) {
-	if !v.Persists {
-		return w.lb.Pick(t, v, p.A, p.B)
-	}
-	if id = w.remembered(t, v, p.A); id == 0 {
-		if id = w.lb.Pick(t, v, p.A, p.B); id != 0 {
-			id = w.remember(t, v, p.A, id)
+	if v.Persists {
+		if id = w.remembered(t, v, p.A); id != 0 {
+			return id
 		}
+	}
+	a, b := w.hashKey(t, v, p)
+	if id = w.lb.Pick(t, v, a, b); id != 0 && v.Persists {
+		id = w.remember(t, v, p.A, id)
 	}
 	return id
 }

@@ -94,7 +94,11 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		q.Service = w.foretold(t, v, p.A)
 	}
 	if q.Service == 0 {
-		q.Service, _ = w.lb.Choose(t, v, p.A, p.B)
+		a, b := p.A, p.B
+		if v.TokenLength != 0 {
+			a, b = untold(a, b) // nobody knows what the datagram carries
+		}
+		q.Service, _ = w.lb.Choose(t, v, a, b)
 	}
 	if q.Service == 0 {
 		return packet.DropNoServiceUp

@@ -73,6 +73,7 @@ func Health(x *Index, s *State) *api.Health {
 		}
 	}
 	slices.Sort(h.Up)
+	x.loads(h, s)
 	x.flushes(h, s.IDs, func(name string) bool { return x.ServiceUp(s, name) }, func(name string) bool { return x.ServiceLeaving(s, name) }, func(name string) bool { return x.VserverUp(s, name) })
 	return h
 }
@@ -143,6 +144,7 @@ var methods = map[string]api.Method{
 	"LEASTBANDWIDTH": api.LeastBandwidth, "LEASTRESPONSETIME": api.LeastResponseTime,
 	"SOURCEIPHASH": api.SourceIPHash, "DESTINATIONIPHASH": api.DestinationIPHash,
 	"SRCIPDESTIPHASH": api.SourceDestinationIPHash, "SRCIPSRCPORTHASH": api.SourceIPSourcePortHash,
+	"LEASTREQUEST": api.LeastConnection, "CUSTOMLOAD": api.CustomLoad, "TOKEN": api.TokenHash, "CALLIDHASH": api.CallIDHash,
 }
 
 // hashMask is how much of an address a method hashes; 0 is all of it, and what methods have that hash no single address.
@@ -180,6 +182,8 @@ func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 			return t, err
 		}
 	}
+
+	token(v, &t)
 	for _, b := range x.bound[v.Name] {
 		svc := x.Service(b.Service)
 		if svc == nil {

@@ -34,6 +34,7 @@ func (x *Index) Settled(s *State) *api.Health {
 		}
 	}
 	slices.Sort(h.Up)
+	x.loads(h, s)
 	x.flushes(h, s.IDs, func(name string) bool { return s.Services[name].Up }, func(name string) bool { return s.Services[name].Leaving },
 		func(name string) bool { return s.Vservers[name].Up })
 	return h

@@ -66,7 +66,7 @@ func newMember(r *schema.ServiceGroupMember, g *schema.ServiceGroup) *Member {
 	for _, p := range common {
 		to.Field(p[1]).Set(from.Field(p[0]))
 	}
-	s.Name, s.Server, s.Port = MemberName(r), r.Server, r.Port
+	s.Name, s.Server, s.Port, s.HashID = MemberName(r), r.Server, r.Port, r.HashID
 	if standingOf(r.State, r.LeavingSince) < standingOf(g.State, g.LeavingSince) {
 		s.State, s.Delay, s.GraceFul, s.LeavingSince = r.State, r.Delay, r.GraceFul, r.LeavingSince
 	}

@@ -48,6 +48,9 @@ type MonitorResult struct {
 	FailedNow uint32 // failures in a row
 	Took      time.Duration
 	At        time.Time
+
+	Load      uint32 // of monitors of type LOAD: what the last answer says about the service
+	LoadKnown bool
 }
 
 // ServiceHealth is what the monitors say of a service.

@@ -178,7 +178,7 @@ func (e *Engine) observe(change func(*compile.State) error) ([]turn, error) {
 		poke(e.moved)
 	}
 	turns := settleTouched(e.cur, next, e.opt.Now())
-	if len(turns) > 0 {
+	if len(turns) > 0 || loadsDiffer(e.cur, e.state, next) {
 		poke(e.health)
 	}
 	if !slices.Equal(e.state.Neighbors, next.Neighbors) {

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"fmt"
 	"sluice/dataplane/api"
 	"sluice/mgmt/compile"
 	"sluice/vendor-config/schema"
@@ -61,6 +62,9 @@ func showService(p *page) error {
 		p.f("\n\tClient Keepalive(CKA): NO\n\tTCP Buffering(TCPB): NO\n\tHTTP Compression(CMP): NO\n")
 		p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(s.ServiceType, s.CltTimeout), compile.ServerTimeout(s.ServiceType, s.SvrTimeout))
 		p.f("\tClient IP: DISABLED\n\tDown state flush: %s\n", s.DownStateFlush)
+		if s.HashID != 0 {
+			p.f("\tHash Id: %d\n", s.HashID)
+		}
 		if s.Comment != "" {
 			p.f("\tComment: %q\n", s.Comment)
 		}
@@ -105,8 +109,13 @@ func (p *page) vserver(v *schema.LBVserver) {
 	}
 	p.f("\tNo. of Bound Services : %d (Total)\t%d (Active)\n", len(bound), up)
 	method := v.LBMethod
-	if method == "SOURCEIPHASH" || method == "DESTINATIONIPHASH" {
+	switch method {
+	case "SOURCEIPHASH", "DESTINATIONIPHASH":
 		method += "\tNetmask: " + v.Netmask.String()
+	case "TOKEN":
+		method += fmt.Sprintf("\tData Offset: %d\tData Length: %d\tHash Length: %d", v.DataOffset, v.DataLength, v.HashLength)
+	case "CALLIDHASH":
+		method += fmt.Sprintf("\tHash Length: %d", v.HashLength)
 	}
 	p.f("\tConfigured Method: %s\n", method)
 	p.startup(v.Name)

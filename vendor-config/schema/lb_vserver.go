@@ -20,8 +20,11 @@ type LBVserver struct {
 	PersistBackup   string     `cli:"persistenceBackup" enum:"SOURCEIP,NONE" def:"NONE" help:"Persistence that is asked where the first one does not know the client, e.g. at a destination that is new to it; for DESTIP and SRCIPDESTIP"`
 	BackupTimeout   uint32     `cli:"backupPersistenceTimeout" def:"2" min:"2" max:"1440" unit:"minutes" help:"The same as timeout for persistenceBackup"`
 	PersistMask     netip.Addr `cli:"persistMask" def:"255.255.255.255" help:"Persistence: the part of addresses by which clients are told apart, e.g. 255.255.255.0"`
-	LBMethod        string     `cli:"lbMethod" enum:"ROUNDROBIN,LEASTCONNECTION,LEASTPACKETS,LEASTBANDWIDTH,LEASTRESPONSETIME,DESTINATIONIPHASH,SOURCEIPHASH,SRCIPDESTIPHASH,SRCIPSRCPORTHASH" later:"URLHASH,DOMAINHASH,TOKEN,LRTM,CALLIDHASH,CUSTOMLOAD,LEASTREQUEST,AUDITLOGHASH,STATICPROXIMITY,USER_TOKEN" def:"LEASTCONNECTION" help:"Balancing method"`
-	Netmask         netip.Addr `cli:"netmask" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
+	LBMethod        string     `cli:"lbMethod" enum:"ROUNDROBIN,LEASTCONNECTION,LEASTPACKETS,LEASTBANDWIDTH,LEASTRESPONSETIME,DESTINATIONIPHASH,SOURCEIPHASH,SRCIPDESTIPHASH,SRCIPSRCPORTHASH,LEASTREQUEST,CUSTOMLOAD,TOKEN,CALLIDHASH" later:"URLHASH,DOMAINHASH,LRTM,AUDITLOGHASH,STATICPROXIMITY,USER_TOKEN" def:"LEASTCONNECTION" help:"Balancing method; LEASTREQUEST is LEASTCONNECTION, since a connection is one request here; CUSTOMLOAD goes by what LOAD monitors say; TOKEN and CALLIDHASH go by part of the datagram that opens a flow"`
+	HashLength      uint32     `cli:"hashLength" def:"80" min:"1" max:"4096" unit:"bytes" help:"CALLIDHASH, TOKEN: how much of the Call-ID or token is hashed at most"`
+	Netmask         netip.Addr `cli:"netmask" for:"lbMethod SOURCEIPHASH DESTINATIONIPHASH" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
+	DataLength      uint32     `cli:"dataLength" for:"lbMethod TOKEN" min:"1" max:"100" unit:"bytes" help:"TOKEN: length of the token in the datagram's payload"`
+	DataOffset      uint32     `cli:"dataOffset" for:"lbMethod TOKEN" max:"25400" unit:"bytes" help:"TOKEN: where in the datagram's payload the token begins"`
 	Mode            string     `cli:"m" enum:"IP" later:"MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected; IP rewrites the destination address"`
 	ListenPolicy    string     `cli:"Listenpolicy" max:"1499" def:"NONE" help:"Expression that narrows the packets that a vserver on * or an IPPattern takes, e.g. CLIENT.TCP.DSTPORT.EQ(80)"`
 	ListenPriority  uint8      `cli:"Listenpriority" max:"101" def:"101" help:"Of several such vservers that with the lowest priority is asked first"`
@@ -76,8 +79,7 @@ type LBVserverService struct {
 
 func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
-	unbuilt[LBVserver]("hashLength=80 " +
-		"v6netmasklen=128 dataLength dataOffset backupLBMethod=ROUNDROBIN cookieName rule=none " +
+	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName rule=none " +
 		"resRule=none v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
 		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soMethod=NONE soPersistence=DISABLED " +
 		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED " +

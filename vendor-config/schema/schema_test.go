@@ -200,8 +200,8 @@ func TestSet(t *testing.T) {
 		text, err  string
 	}{
 		{vserver, "lbMethod", "roundrobin", "ROUNDROBIN", ""},
-		{vserver, "lbMethod", "TOKEN", "", "Feature not supported in this release [lbMethod, TOKEN]"},
-		{vserver, "lbMethod", "", "", "Invalid value [lbMethod, ]: it is one of ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME DESTINATIONIPHASH SOURCEIPHASH SRCIPDESTIPHASH SRCIPSRCPORTHASH"},
+		{vserver, "lbMethod", "URLHASH", "", "Feature not supported in this release [lbMethod, URLHASH]"},
+		{vserver, "lbMethod", "", "", "Invalid value [lbMethod, ]: it is one of ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME DESTINATIONIPHASH SOURCEIPHASH SRCIPDESTIPHASH SRCIPSRCPORTHASH LEASTREQUEST CUSTOMLOAD TOKEN CALLIDHASH"},
 		{vserver, "port", "*", "0", ""},
 		{vserver, "port", "", "", "Expected a positive integer argument [port, ]"},
 		{vserver, "port", "-1", "", "Expected a positive integer argument [port, -1]"},

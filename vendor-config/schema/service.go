@@ -12,6 +12,7 @@ type Service struct {
 	SvrTimeout     uint32 `cli:"svrTimeout" max:"31536000" defby:"serviceType HTTP=360 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the server's side before a flow is forgotten; 0 takes the protocol's own"`
 	HealthMonitor  string `cli:"healthMonitor" enum:"YES,NO" def:"YES" help:"Watch the service by its monitors; NO takes it for UP"`
 	DownStateFlush string `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When the service goes DOWN its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
+	HashID         uint32 `cli:"hashId" min:"1" help:"Hash methods: who the service is, in place of its address and port; one that replaces it under the same number gets the same clients"`
 	State          string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
 	Comment        string `cli:"comment" max:"255" help:"Any text about the service"`
 
@@ -32,7 +33,7 @@ func init() {
 	register[Service]("service", "service", "add set unset rm enable disable show stat", "Service: a port of a server", true)
 	unbuilt[Service]("clearTextPort cacheType maxClient=0 maxReq=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO sp=OFF " +
 		"rtspSessionidRemap=OFF CustomServerID=None CKA=NO TCPB=NO CMP=NO maxBandwidth=0 accessDown=NO monThreshold=0 " +
-		"tcpProfileName httpProfileName hashId appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +
+		"tcpProfileName httpProfileName appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +
 		"dnsProfileName monConnectionClose=NONE IPAddress")
 	register[ServiceMonitor]("service", "service-monitor", "bind unbind", "Monitor bound to a service", true)
 	unbuilt[ServiceMonitor]("passive policyName")

@@ -24,6 +24,7 @@ type ServiceGroupMember struct {
 	Server string `cli:"serverName" key:"2" ref:"server" within:"yes" help:"Name or IPv4 address of the server; an address that no server has creates a server named like it"`
 	Port   uint16 `cli:"port" key:"3" any:"0" within:"yes" help:"Port of the member; * keeps the port that the client used"`
 	Weight uint16 `cli:"weight" min:"1" max:"100" def:"1" only:"bind,set" help:"Share of the member against the others"`
+	HashID uint32 `cli:"hashId" min:"1" only:"bind,set" help:"Hash methods: who the member is, in place of its address and port"`
 	State  string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"bind" help:"Administrative state of the member"`
 
 	Delay        uint32 `cli:"delay" only:"disable" max:"31536000" unit:"seconds" help:"How long it keeps its connections before it is out of service; with graceFul: at most"`
@@ -53,7 +54,7 @@ func init() {
 		"appflowLog=DISABLED netProfile autoScale=DISABLED memberPort monConnectionClose=NONE autoDisablegraceful=NO " +
 		"autoDisabledelay autoDelayedTrofs=NO order topicName bootstrap")
 	register[ServiceGroupMember]("serviceGroup", "service-group-member", "bind unbind set unset enable disable", "Member of a service group", true)
-	unbuilt[ServiceGroupMember]("CustomServerID=None hashId serverID nameServer dbsTTL order")
+	unbuilt[ServiceGroupMember]("CustomServerID=None serverID nameServer dbsTTL order")
 	register[ServiceGroupMonitor]("serviceGroup", "service-group-monitor", "bind unbind", "Monitor bound to the members of a service group", true)
 	unbuilt[ServiceGroupMonitor]("passive")
 	register[MemberStat]("serviceGroupMember", "service-group-member-stat", "stat", "Counters of a member of a service group", false)

@@ -1,0 +1,65 @@
+package compile
+
+import (
+	"testing"
+
+	"sluice/dataplane/api"
+)
+
+// TestTokens: which part of a datagram is hashed, and the numbers of services for hash methods, reach the dataplane.
+func TestTokens(t *testing.T) {
+	for text, want := range map[string]api.Vserver{
+		"":                              {Method: api.LeastConnection},
+		"-lbMethod TOKEN -dataLength 4": {Method: api.TokenHash, TokenLength: 4},
+		"-lbMethod TOKEN -dataLength 100 -dataOffset 25400":              {Method: api.TokenHash, TokenLength: 80, TokenOffset: 25400},
+		"-lbMethod TOKEN -dataLength 100 -hashLength 4096":               {Method: api.TokenHash, TokenLength: 100},
+		"-lbMethod CALLIDHASH":                                           {Method: api.CallIDHash, TokenLength: 80},
+		"-lbMethod CALLIDHASH -hashLength 12":                            {Method: api.CallIDHash, TokenLength: 12},
+		"-lbMethod SOURCEIPHASH -hashLength 12 -netmask 255.255.255.255": {Method: api.SourceIPHash},
+	} {
+		c := configure(t, "add lb vserver v UDP 10.1.0.50 5060 "+text)
+		tab, err := Tables(c, site(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := tab.Config.Vservers[0]; v.Method != want.Method || v.TokenOffset != want.TokenOffset || v.TokenLength != want.TokenLength {
+			t.Errorf("%q: %+v, want %+v", text, v, want)
+		}
+	}
+	c := configure(t, "add service a 10.2.0.11 TCP 80 -hashId 7\nadd service b 10.2.0.12 TCP 80\nadd serviceGroup g TCP\nbind serviceGroup g 10.2.0.13 80 -hashId 4294967295")
+	tab, err := Tables(c, site(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []uint32{7, 0, 1<<32 - 1} {
+		if got := tab.Config.Services[i]; got.HashID != want {
+			t.Errorf("service %s is number %d, want %d", got.Name, got.HashID, want)
+		}
+	}
+}
+
+// TestLoads: what monitors say of a service is added up by their weights; who says nothing does not count.
+func TestLoads(t *testing.T) {
+	c := configure(t, `add ns ip 10.2.0.5 255.255.255.0
+add service a 10.2.0.11 TCP 80
+add service b 10.2.0.12 TCP 80
+add service c 10.2.0.13 TCP 80
+bind service a -monitorName tcp -weight 3
+bind service a -monitorName ping -weight 2
+bind service a -monitorName http
+bind service b -monitorName ping -monState DISABLED
+bind service b -monitorName tcp
+bind service c -monitorName ping`)
+	s := site(c)
+	s.Record("a", "tcp", MonitorResult{Known: true, Up: true, Load: 10, LoadKnown: true})
+	s.Record("a", "ping", MonitorResult{Known: true, Up: true, Load: 1, LoadKnown: true})
+	s.Record("a", "http", MonitorResult{Known: true, Up: true, Load: 1000})
+	s.Record("b", "ping", MonitorResult{Known: true, Up: true, Load: 5, LoadKnown: true})
+	s.Record("b", "tcp", MonitorResult{Known: true, Up: true})
+	s.Record("c", "ping", MonitorResult{Known: true, Up: true, LoadKnown: true})
+	h := NewIndex(c).Settled(s)
+	want := []api.Load{{Service: s.IDs.Services["a"], Load: 32}, {Service: s.IDs.Services["c"], Load: 0}}
+	if len(h.Loads) != 2 || h.Loads[0] != want[0] || h.Loads[1] != want[1] {
+		t.Errorf("loads are %+v, want %+v", h.Loads, want)
+	}
+}
