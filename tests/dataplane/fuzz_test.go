@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"sluice/dataplane/api"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 )
@@ -21,6 +22,9 @@ func FuzzFrames(f *testing.F) {
 // longer marks the lane of a frame that is made longer.
 const longer = 0x80
 
+// foreigners marks the lane of a first frame before which there are wildcard vservers.
+const foreigners = 0x40
+
 // longFrame is more than an MTU of 1500 and less than a buffer.
 const longFrame = 1600
 
@@ -32,6 +36,9 @@ func throw(t *testing.T, input []byte) {
 	}
 	defer q.Close()
 	b := newBed(t, q, 256)
+	if len(input) > 0 && input[0]&foreigners != 0 {
+		b.apply(withWildcards(wildcard(20, "all", api.ProtoAny, 0, wildKeep, 101, ""), wildcard(21, "tcp", api.ProtoTCP, 0, wild1, 101, "CLIENT.TCP.DSTPORT.LT(100)")))
+	}
 	for _, f := range known() {
 		q.Inject(f.lane, b.bytes(f.frame))
 		b.turns()
@@ -113,6 +120,7 @@ func seeds() [][]byte {
 	row(on{longer + nic1, totalLen(ask(5001, keepPort, psh), longFrame-packet.EtherLen)}, on{longer + nic2, totalLen(toClient(answer(server1, 80, 5001, psh)), longFrame-packet.EtherLen)},
 		on{longer + nic1, totalLen(ask(6004, lostPort, syn), 1501)}, on{longer + nic1, totalLen(ask(6005, webPort, syn), 4000)})
 	row(on{nic1, with(udp(ask(5353, dnsPort, 0)), func(f *packet.Frame) { f.NoSum = true })}, on{nic1, data(udp(toAny(ask(9, 9, 0))))})
+	row(on{foreigners + nic1, abroad(ask(5001, 80, syn))}, on{nic1, abroad(gre(ask(0, 0, 0)))}, on{nic2, toClient(gre(answer(server1, 0, 0, 0)))}, on{nic1, abroad(ask(5001, 80, ack))})
 	return all
 }
 
