@@ -25,6 +25,7 @@ func TestSeveralWorkers(t *testing.T) {
 	lab = two
 	if _, err := two.Test(settled, func() int {
 		sharedConnections(t)
+		t.Run("Persistence", sharedPersistence)
 		kill9(t, "dataplane")
 		if err := topology.Eventually(20*time.Second, func() error {
 			if len(counted(t).Vservers) == 0 {
