@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -38,7 +39,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 		return nil, err
 	}
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname)}
-	prober := monitor.New(a.reports, monitor.Options{})
+	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors")})
 	a.engine = engine.New(engine.Options{
 		Ports: s.ports(), Host: h, Prober: prober, Log: log, Check: grammar.Check, Note: st.Note,
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },

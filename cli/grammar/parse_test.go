@@ -134,7 +134,7 @@ func TestAbbreviations(t *testing.T) {
 				value := "5"
 				if len(k.field.Enum) > 0 {
 					value = strings.ToLower(k.field.Enum[len(k.field.Enum)-1])
-				} else if k.field.CLI == "destIP" || k.field.CLI == "radNASip" || k.field.Syntax == "addresses" {
+				} else if k.field.CLI == "destIP" || k.field.CLI == "radNASip" || k.field.CLI == "dispatcherIP" || k.field.Syntax == "addresses" {
 					value = "10.0.0.2"
 				} else if k.field.CLI == "IPPattern" || strings.HasSuffix(strings.ToLower(k.field.CLI), "mask") {
 					value = "255.255.255.0"

@@ -67,7 +67,7 @@ func checkGroupMonitor(c *schema.Config, b *schema.ServiceGroupMonitor) error {
 
 // monitorsAnyPort tells why a monitor cannot watch something that takes every port.
 func monitorsAnyPort(c *schema.Config, monitor, what string) error {
-	if m := schema.MonitorNamed(c, monitor); m != nil && m.DestPort == 0 && !schema.Portless(m.Type) {
+	if m := schema.MonitorNamed(c, monitor); m != nil && m.DestPort == 0 && schema.NeedsPort(m.Type) {
 		return schema.Refuse(schema.NoPrereq, "destPort").Because(what + " has no port of its own, so the monitor must name one")
 	}
 	return nil

@@ -25,6 +25,11 @@ func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
 		// shortest check that can be written in whole seconds.
 		return schema.Refuse(schema.BadArgument, "resptimeout", strconv.Itoa(int(m.RespTimeout))+" "+m.RespTimeoutUnit).
 			Because("it must not be more than the interval of " + strconv.Itoa(int(m.Interval)) + " " + m.IntervalUnit)
+	case m.FailureRetries > m.Retries:
+		return schema.Refuse(schema.BadArgument, "failureRetries", strconv.Itoa(int(m.FailureRetries))).
+			Because("it must not be more than the retries, which are " + strconv.Itoa(int(m.Retries)))
+	case m.Deviation > 0 && m.LRTM != "ENABLED":
+		return schema.Refuse(schema.NoPrereq, "LRTM").Because("deviation is from the average response time, which is learned with -LRTM ENABLED")
 	case m.DestIP.IsValid() && !unicast(m.DestIP):
 		return schema.Refuse(schema.BadAddress, "destIP", m.DestIP.String()).Because("it is not an address of a host")
 	}
@@ -46,7 +51,7 @@ func checkCodes(m *schema.LBMonitor) error {
 
 // necessary are the arguments without which a monitor of the type has nothing to ask.
 var necessary = map[string]string{"DNS": "query", "DNS-TCP": "query", "RADIUS": "userName password radKey", "LDAP": "baseDN",
-	"MYSQL-ECV": "userName sqlQuery", "SNMP": "snmpOID"}
+	"MYSQL-ECV": "userName sqlQuery", "SNMP": "snmpOID", "USER": "scriptName"}
 
 func needed(m *schema.LBMonitor) error {
 	v := reflect.ValueOf(m).Elem()
@@ -54,6 +59,9 @@ func needed(m *schema.LBMonitor) error {
 		if schema.Of[schema.LBMonitor]().Field(name).Text(v) == "" {
 			return schema.Refuse(schema.Missing, name).Because("a monitor of type " + m.Type + " needs it")
 		}
+	}
+	if m.Type == "USER" && m.Secure == "YES" && m.DispatcherIP.IsLoopback() {
+		return schema.Refuse(schema.NoPrereq, "dispatcherIP").Because("this appliance runs the script itself, so there is nothing to secure")
 	}
 	if m.UserName == "" && m.SQLQuery != "" {
 		return schema.Refuse(schema.Missing, "userName").Because("the query needs a user")
@@ -108,7 +116,7 @@ func monitorChanged(c *schema.Config, m *schema.LBMonitor) error {
 // checkServiceMonitor: a monitor needs a port to probe.
 func checkServiceMonitor(c *schema.Config, b *schema.ServiceMonitor) error {
 	s, m := schema.Get[schema.Service](c, b.Service), schema.MonitorNamed(c, b.Monitor)
-	if s.Port == 0 && m.DestPort == 0 && !schema.Portless(m.Type) {
+	if s.Port == 0 && m.DestPort == 0 && schema.NeedsPort(m.Type) {
 		return schema.Refuse(schema.NoPrereq, "destPort").Because("service " + s.Name + " has no port of its own, so the monitor must name one")
 	}
 	return nil

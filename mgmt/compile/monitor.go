@@ -109,7 +109,8 @@ func (x *Index) probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonit
 		Interval:    Span(m.Interval, m.IntervalUnit),
 		RespTimeout: Span(m.RespTimeout, m.RespTimeoutUnit),
 		DownTime:    Span(m.DownTime, m.DownTimeUnit),
-		Retries:     m.Retries, SuccessRetries: m.SuccessRetries,
+		Retries:     m.Retries, SuccessRetries: m.SuccessRetries, FailureRetries: m.FailureRetries, AlertRetries: m.AlertRetries,
+		RespThreshold: m.RespThreshold, Learn: m.LRTM == "ENABLED", Deviation: Span(m.Deviation, m.DeviationUnit),
 		Reverse: m.Reverse == "YES", Secure: m.Secure == "YES"}
 	ip, port := srv.IPAddress, svc.Port
 	if m.DestIP.IsValid() && !m.DestIP.IsUnspecified() {
@@ -120,7 +121,7 @@ func (x *Index) probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonit
 	}
 	if schema.Portless(m.Type) {
 		port = 0
-	} else if port == 0 {
+	} else if port == 0 && schema.NeedsPort(m.Type) {
 		return p, schema.Refuse(schema.NoPrereq, "destPort").Because("service " + svc.Name + " takes every port, so lb monitor " + m.Name + " does not know which one to watch")
 	}
 	p.Target = netip.AddrPortFrom(ip, port)

@@ -20,9 +20,14 @@ type Probe struct {
 	DownTime         time.Duration
 	Retries          uint32
 	SuccessRetries   uint32
-	Reverse          bool // UP when the probe fails
-	Secure           bool // over TLS
-	Ask              *Ask // what is asked and expected; one for all services that the monitor watches
+	FailureRetries   uint32        // failures among the last Retries that are enough; 0 is all of them
+	AlertRetries     uint32        // failures in a row that are told; 0 is never
+	RespThreshold    uint32        // percent of RespTimeout beyond which an answer is told to be slow; 0 is never
+	Learn            bool          // the average response time
+	Deviation        time.Duration // from the average that is too much; 0 is none
+	Reverse          bool          // UP when the probe fails
+	Secure           bool          // over TLS
+	Ask              *Ask          // what is asked and expected; one for all services that the monitor watches
 }
 
 // Ask is what a monitor asks and what it expects, by its type. It is never written to.
@@ -42,6 +47,9 @@ type Ask struct {
 	BaseDN, BindDN, Filter, Attribute string // LDAP
 	Database, SQLQuery                string
 
+	Script, ScriptArgs string
+	Dispatcher         netip.AddrPort // that runs the script
+
 	SNMPOID, Community, SNMPVersion string
 	Threshold                       uint64 // of the value; 0 is none
 }
@@ -54,6 +62,9 @@ func ask(m *schema.LBMonitor) (*Ask, error) {
 		RadKey: m.RadKey, RadNASID: m.RadNASID, RadNASIP: m.RadNASIP,
 		BaseDN: m.BaseDN, BindDN: m.BindDN, Filter: m.Filter, Attribute: m.Attribute, Database: m.Database, SQLQuery: m.SQLQuery,
 		SNMPOID: m.SNMPOID, Community: m.SNMPCommunity, SNMPVersion: m.SNMPVersion, Threshold: uint64(m.SNMPThreshold)}
+	if m.Type == "USER" {
+		a.Script, a.ScriptArgs, a.Dispatcher = m.ScriptName, m.ScriptArgs, netip.AddrPortFrom(m.DispatcherIP, m.DispatcherPort)
+	}
 	for _, word := range strings.Fields(m.Addresses) {
 		if ip, err := netip.ParseAddr(word); err == nil {
 			a.Addresses = append(a.Addresses, ip)

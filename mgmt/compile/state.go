@@ -48,6 +48,7 @@ type MonitorResult struct {
 	FailedNow uint32 // failures in a row
 	Took      time.Duration
 	At        time.Time
+	Average   time.Duration // of the answers, when the monitor learns it
 
 	Load      uint32 // of monitors of type LOAD: what the last answer says about the service
 	LoadKnown bool

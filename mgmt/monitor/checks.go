@@ -16,11 +16,11 @@ var talks = map[string]struct {
 }
 
 // checks are the types of monitors.
-func checks(ping *Pinger) map[string]Check {
+func checks(ping *Pinger, scripts *Scripts) map[string]Check {
 	all := map[string]Check{
 		"PING": ping.Check, "ARP": CheckARP, "TCP": CheckTCP, "HTTP": CheckHTTP,
 		"TCP-ECV": CheckTCPECV, "HTTP-ECV": CheckHTTPECV, "UDP-ECV": CheckUDPECV,
-		"DNS": CheckDNS, "RADIUS": CheckRADIUS, "SNMP": CheckSNMP,
+		"DNS": CheckDNS, "RADIUS": CheckRADIUS, "SNMP": CheckSNMP, "USER": scripts.Check,
 	}
 	for kind, t := range talks {
 		all[kind] = stream(t.what, t.talk)

@@ -14,7 +14,7 @@ import (
 )
 
 // allChecks are all types, as the product has them.
-var allChecks = checks(&Pinger{})
+var allChecks = checks(&Pinger{}, NewScripts(""))
 
 // probeOnce sends one probe with a response timeout of 400 ms.
 func probeOnce(t *testing.T, p *compile.Probe) (Outcome, time.Duration) {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -52,6 +53,8 @@ type Report struct {
 type Options struct {
 	Checks   map[string]Check // by monitor type; those of this package when nil
 	InFlight int              // probes under way at once; 4,096 when 0
+	Log      *slog.Logger     // for alerts; none when nil
+	Scripts  string           // the folder of the scripts of monitors of type USER
 }
 
 // Prober runs probes.
@@ -59,6 +62,7 @@ type Prober struct {
 	report   func([]Report)
 	checks   map[string]Check
 	limit    int
+	log      *slog.Logger
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wake     chan struct{} // the schedule has changed
@@ -82,7 +86,7 @@ type key struct{ service, monitor string }
 // results gather and probes go on.
 func New(report func([]Report), o Options) *Prober {
 	p := &Prober{
-		report: report, checks: o.Checks, limit: o.InFlight,
+		report: report, checks: o.Checks, limit: o.InFlight, log: o.Log,
 		wake: make(chan struct{}, 1), news: make(chan struct{}, 1),
 		watches: map[key]*watch{}, pending: map[key]Report{},
 		closeRaw: func() {},
@@ -90,7 +94,7 @@ func New(report func([]Report), o Options) *Prober {
 	if p.checks == nil {
 		ping := &Pinger{}
 		p.closeRaw = ping.Close
-		p.checks = checks(ping)
+		p.checks = checks(ping, NewScripts(o.Scripts))
 	}
 	if p.limit <= 0 {
 		p.limit = inFlightMax

@@ -63,6 +63,7 @@ func (p *Prober) probe(ctx context.Context, w *watch) {
 	p.inFlight--
 	if !w.gone && p.ctx.Err() == nil {
 		changed := w.record(o, start, end)
+		w.tell(p.log)
 		heap.Push(&p.queue, w)
 		p.note(w, changed)
 	}

@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +46,12 @@ func TestRules(t *testing.T) {
 			[]time.Duration{30 * s, 5 * s}},
 		{"zero times are the defaults", func(p *compile.Probe) { p.Interval, p.DownTime, p.RespTimeout = 0, 0, 0 }, "+---",
 			[]string{"U!", "U", "U", "D!"}, []time.Duration{5 * s, 5 * s, 5 * s, 30 * s}},
+		{"two of the last four", func(p *compile.Probe) { p.Retries, p.FailureRetries = 4, 2 }, "+-+-", []string{"U!", "U", "U", "D!"},
+			[]time.Duration{5 * s, 5 * s, 5 * s, 30 * s}},
+		{"two, but too far apart", func(p *compile.Probe) { p.Retries, p.FailureRetries = 3, 2 }, "+-++-++-", []string{"U!", "U", "U", "U", "U", "U", "U", "U"},
+			[]time.Duration{5 * s, 5 * s, 5 * s, 5 * s, 5 * s, 5 * s, 5 * s, 5 * s}},
+		{"failures before the return are forgotten", func(p *compile.Probe) { p.Retries, p.FailureRetries = 4, 2 }, "--+-+", []string{"?", "D!", "U!", "U", "U"},
+			[]time.Duration{5 * s, 30 * s, 5 * s, 5 * s, 5 * s}},
 		{"a timeout longer than the interval", func(p *compile.Probe) { p.Interval = s }, "+t+", []string{"U!", "U", "U"},
 			[]time.Duration{s, 2 * s, s}},
 		{"downTime shorter than the interval", func(p *compile.Probe) { p.DownTime = s }, "---", []string{"?", "?", "D!"},
@@ -76,6 +84,57 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDeviation: once the average is known, an answer is waited for no longer than it and the deviation.
+func TestDeviation(t *testing.T) {
+	p := base()
+	p.Learn, p.Deviation = true, 100*time.Millisecond
+	w := newWatch(p)
+	now := time.Unix(1000, 0)
+	for i := range 20 {
+		want := 2 * s
+		if i >= learntEnough {
+			want = 150 * time.Millisecond
+		}
+		if got := w.timeout(); got != want {
+			t.Fatalf("after %d answers: %v, want %v", i, got, want)
+		}
+		w.record(Outcome{OK: true}, now, now.Add(50*time.Millisecond))
+		now = w.due
+	}
+	w.record(Outcome{}, now, now.Add(150*time.Millisecond)) // a failure teaches nothing
+	if w.result.Average != 50*time.Millisecond {
+		t.Errorf("average %v", w.result.Average)
+	}
+	n := newWatch(p)
+	n.inherit(w)
+	if n.timeout() != 150*time.Millisecond {
+		t.Error("a change of the monitor forgets the average")
+	}
+}
+
+// TestTell: alertRetries and resptimeoutThresh are told once each time.
+func TestTell(t *testing.T) {
+	var out strings.Builder
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	p := base()
+	p.AlertRetries, p.RespThreshold = 2, 50
+	w := newWatch(p)
+	now := time.Unix(1000, 0)
+	for _, probe := range []struct {
+		ok   bool
+		took time.Duration
+	}{{true, s / 2}, {true, 2 * s}, {true, 2 * s}, {true, s}, {false, 0}, {false, 0}, {false, 0}, {true, 0}, {false, 0}, {false, 0}} {
+		w.record(Outcome{OK: probe.ok}, now, now.Add(probe.took))
+		w.tell(log)
+	}
+	for words, want := range map[string]int{"probes fail": 2, "above the threshold": 1, "below the threshold again": 1} {
+		if n := strings.Count(out.String(), words); n != want {
+			t.Errorf("%q is there %d times, want %d:\n%s", words, n, want, out.String())
+		}
+	}
+	w.tell(nil)
 }
 
 func verdict(w *watch, changed bool) string {

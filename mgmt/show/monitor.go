@@ -25,6 +25,9 @@ func (p *page) monitors(s *schema.Service) {
 			p.f("\t\tLast response: %s\n", r.Response)
 		}
 		p.f("\t\tResponse Time: %.3f millisec\n", float64(r.Took.Microseconds())/1000)
+		if m.LRTM == "ENABLED" {
+			p.f("\t\tAverage Response Time: %.3f millisec\n", float64(r.Average.Microseconds())/1000)
+		}
 	}
 }
 
@@ -82,6 +85,15 @@ func (p *page) monitor(m *schema.LBMonitor) {
 	pair("Response timeout.", span(m.RespTimeout, m.RespTimeoutUnit), "Down time........", span(m.DownTime, m.DownTimeUnit))
 	pair("Destination IP...", ip, "Destination port.", dport)
 	pair("Success Retries..", fmt.Sprint(m.SuccessRetries), "Reverse..........", m.Reverse)
+	if m.FailureRetries > 0 || m.AlertRetries > 0 {
+		pair("Failure Retries..", fmt.Sprint(m.FailureRetries), "Alert Retries....", fmt.Sprint(m.AlertRetries))
+	}
+	if m.LRTM == "ENABLED" {
+		pair("LRTM.............", m.LRTM, "Deviation........", span(m.Deviation, m.DeviationUnit))
+	}
+	if m.RespThreshold > 0 {
+		pair("Resp. threshold..", fmt.Sprintf("%d %%", m.RespThreshold), "", "")
+	}
 	p.special(m)
 	var bound []string
 	for _, b := range schema.All[schema.ServiceMonitor](p.Config) {

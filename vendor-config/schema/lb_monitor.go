@@ -9,7 +9,7 @@ import (
 // LBMonitor is a health check. The key is the name; set, unset and rm take the type as second word as well.
 type LBMonitor struct {
 	Name            string     `cli:"monitorName" key:"1" max:"127" syntax:"name" help:"Name of the monitor"`
-	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP,TCP-ECV,HTTP-ECV,UDP-ECV,DNS,DNS-TCP,FTP,SMTP,POP3,LDAP,RADIUS,MYSQL,MYSQL-ECV,SNMP,ARP" later:"LDNS-PING,LDNS-TCP,LDNS-DNS,USER,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,NNTP,MSSQL-ECV,ORACLE-ECV,RTSP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
+	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP,TCP-ECV,HTTP-ECV,UDP-ECV,DNS,DNS-TCP,FTP,SMTP,POP3,LDAP,RADIUS,MYSQL,MYSQL-ECV,SNMP,ARP,USER" later:"LDNS-PING,LDNS-TCP,LDNS-DNS,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,NNTP,MSSQL-ECV,ORACLE-ECV,RTSP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
 	RespCode        string     `cli:"respCode" many:"yes" syntax:"codes" for:"type HTTP RADIUS" defby:"type HTTP=200 RADIUS=2" max:"255" help:"Response codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
 	HTTPRequest     string     `cli:"httpRequest" for:"type HTTP" def:"HEAD /" max:"255" syntax:"request" help:"Method and path of the request, quoted"`
 	CustomHeaders   string     `cli:"customHeaders" for:"type HTTP HTTP-ECV" max:"1023" syntax:"payload" help:"Header fields to add to the request, e.g. \"Host: www.example.com\\r\\n\""`
@@ -20,6 +20,12 @@ type LBMonitor struct {
 	RespTimeout     uint32     `cli:"resptimeout" def:"2" min:"1" max:"20939" unit:"resp-timeout-unit" help:"Time after which a probe without an answer has failed; not more than interval"`
 	RespTimeoutUnit string     `cli:"resptimeoutUnit" after:"resptimeout" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of resptimeout"`
 	Retries         uint32     `cli:"retries" def:"3" min:"1" max:"127" help:"Failed probes in a row after which the service is DOWN"`
+	FailureRetries  uint32     `cli:"failureRetries" max:"32" help:"Failed probes among the last retries after which the service is DOWN; 0 for all of them"`
+	AlertRetries    uint32     `cli:"alertRetries" max:"32" help:"Failed probes in a row after which the log says so; 0 for never"`
+	LRTM            string     `cli:"LRTM" enum:"ENABLED,DISABLED" def:"DISABLED" help:"Learn the average response time"`
+	Deviation       uint32     `cli:"deviation" max:"20939" unit:"deviation-unit" help:"With LRTM: a probe that takes this much longer than on average has failed; 0 for never"`
+	DeviationUnit   string     `cli:"deviationUnit" after:"deviation" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of deviation"`
+	RespThreshold   uint32     `cli:"resptimeoutThresh" max:"100" unit:"percent" help:"Share of resptimeout beyond which the log says that a server answers slowly; 0 for never"`
 	SuccessRetries  uint32     `cli:"successRetries" def:"1" min:"1" max:"32" help:"Good probes in a row after which the service is UP again"`
 	DownTime        uint32     `cli:"downTime" def:"30" min:"1" max:"20939" unit:"down-time-unit" help:"Time between two probes while the service is DOWN"`
 	DownTimeUnit    string     `cli:"downTimeUnit" after:"downTime" enum:"SEC,MSEC,MIN" def:"SEC" help:"Unit of downTime"`
@@ -41,8 +47,12 @@ type LBMonitor struct {
 	SNMPCommunity   string     `cli:"snmpCommunity" for:"type SNMP" def:"public" max:"63" help:"Community that may read it"`
 	SNMPThreshold   uint32     `cli:"snmpThreshold" for:"type SNMP" help:"The service is DOWN while the value is above this; 0 for none"`
 	SNMPVersion     string     `cli:"snmpVersion" for:"type SNMP" enum:"V1,V2" def:"V1" help:"Version of SNMP: 1 or 2c"`
+	ScriptName      string     `cli:"scriptName" for:"type USER" max:"127" syntax:"file" help:"Script of the appliance's folder monitors; it is called with the server's address, port, the timeout in seconds and scriptArgs, and ends with 0 when all is well"`
+	ScriptArgs      string     `cli:"scriptArgs" for:"type USER" max:"1023" help:"Fourth argument of the script, e.g. \"file=/a;user=b\""`
+	DispatcherIP    netip.Addr `cli:"dispatcherIP" for:"type USER" def:"127.0.0.1" help:"Who runs the script: this appliance, or a web server that is asked for it"`
+	DispatcherPort  uint16     `cli:"dispatcherPort" for:"type USER" def:"3013" min:"1" help:"Port of the dispatcher"`
 	Reverse         string     `cli:"reverse" enum:"YES,NO" def:"NO" help:"The service is DOWN when the probe succeeds and UP when it fails"`
-	Secure          string     `cli:"secure" for:"type TCP HTTP TCP-ECV HTTP-ECV" enum:"YES,NO" def:"NO" help:"Probe over TLS; certificates are not verified"`
+	Secure          string     `cli:"secure" for:"type TCP HTTP TCP-ECV HTTP-ECV USER" enum:"YES,NO" def:"NO" help:"Probe, or with USER ask the dispatcher elsewhere, over TLS; certificates are not verified"`
 	DestIP          netip.Addr `cli:"destIP" help:"Address to probe in place of the server's"`
 	DestPort        uint16     `cli:"destPort" any:"0" help:"Port to probe in place of the service's"`
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A disabled monitor does not probe and does not count"`
@@ -50,9 +60,9 @@ type LBMonitor struct {
 
 func init() {
 	register[LBMonitor]("lb monitor", "lb-monitor", "add set unset rm show", "Health check of services", true)
-	unbuilt[LBMonitor]("action=DOWN rtspRequest maxForwards=1 sipMethod sipURI sipregURI scriptName " +
-		"scriptArgs dispatcherIP dispatcherPort secondaryPassword logonpointName lasVersion " +
-		"LRTM=DISABLED deviation=0 resptimeoutThresh=0 failureRetries=0 alertRetries=0 transparent=NO ipTunnel=NO tos=NO tosId " +
+	unbuilt[LBMonitor]("action=DOWN rtspRequest maxForwards=1 sipMethod sipURI sipregURI " +
+		"secondaryPassword logonpointName lasVersion " +
+		"transparent=NO ipTunnel=NO tos=NO tosId " +
 		"validateCred=NO domain group fileName oracleSid evalRule " +
 		"metricTable application sitePath storename netProfile originHost originRealm " +
 		"hostIPAddress vendorId productName kcdAccount storedb=DISABLED trofscode trofsstring sslProfile")
@@ -91,3 +101,6 @@ func DefaultMonitor(serviceType string) string {
 
 // Portless tells whether monitors of the type probe an address and no port of it.
 func Portless(monitorType string) bool { return monitorType == "PING" || monitorType == "ARP" }
+
+// NeedsPort tells whether monitors of the type can watch nothing without a port; scripts are told of it if there is one.
+func NeedsPort(monitorType string) bool { return !Portless(monitorType) && monitorType != "USER" }

@@ -36,6 +36,7 @@ var Watched = []struct {
 	{"RADIUS", 1812, "-userName probe -password lab-secret -radKey lab-key -radNASid adc"},
 	{"MYSQL", 3306, "-userName probe -password lab-secret"},
 	{"MYSQL-ECV", 3306, `-userName probe -password lab-secret -sqlQuery "SELECT 1"`},
+	{"USER", 80, "-scriptName get.sh -scriptArgs alive"},
 	{"SNMP", 161, "-snmpOID 1.3.6.1.2.1.1.3.0"},
 }
 
@@ -102,21 +103,22 @@ func (l *Lab) monitors() error {
 // realServers starts the servers, each with a folder of its own and no other file of the machine. The slow ones come first.
 func (l *Lab) realServers() error {
 	files := map[string]string{
-		"mysql/init.sql":       "CREATE USER probe@'%' IDENTIFIED BY 'lab-secret';\n",
-		"mysql/start.sh":       mysqlStart,
-		"radius/users":         "probe Cleartext-Password := \"lab-secret\"\n",
-		"radius/radiusd.conf":  radiusConf,
-		"knot/example.com":     "$ORIGIN example.com.\n$TTL 60\n@ SOA ns hostmaster 1 60 60 60 60\n@ NS ns\nns A " + WatchedIP + "\nwww A 10.0.0.1\n",
-		"knot/knot.conf":       knotConf,
-		"ldap/slapd.conf":      slapdConf,
-		"ldap/seed.ldif":       "dn: dc=example,dc=com\nobjectClass: organization\nobjectClass: dcObject\no: lab\ndc: example\n",
-		"dovecot/dovecot.conf": dovecotConf,
-		"ftp/vsftpd.conf":      vsftpdConf,
-		"ftp/empty/welcome":    "",
-		"dovecot/mail/.here":   "",
-		"smtp/smtpd.conf":      "listen on 0.0.0.0\naction \"nowhere\" relay host smtp://127.0.0.1:9\nmatch from any for any action \"nowhere\"\n",
-		"snmp/snmpd.conf":      "rocommunity public\n",
-		"srv/nginx.conf":       fmt.Sprintf(nginxConf, "DIR", "DIR", "srv"),
+		"mysql/init.sql":             "CREATE USER probe@'%' IDENTIFIED BY 'lab-secret';\n",
+		"mysql/start.sh":             mysqlStart,
+		"radius/users":               "probe Cleartext-Password := \"lab-secret\"\n",
+		"radius/radiusd.conf":        radiusConf,
+		"knot/example.com":           "$ORIGIN example.com.\n$TTL 60\n@ SOA ns hostmaster 1 60 60 60 60\n@ NS ns\nns A " + WatchedIP + "\nwww A 10.0.0.1\n",
+		"knot/knot.conf":             knotConf,
+		"ldap/slapd.conf":            slapdConf,
+		"ldap/seed.ldif":             "dn: dc=example,dc=com\nobjectClass: organization\nobjectClass: dcObject\no: lab\ndc: example\n",
+		"dovecot/dovecot.conf":       dovecotConf,
+		"adc/config/monitors/get.sh": "#!/bin/sh\nexec curl -sSf http://$1:$2/$4\n",
+		"ftp/vsftpd.conf":            vsftpdConf,
+		"ftp/empty/welcome":          "",
+		"dovecot/mail/.here":         "",
+		"smtp/smtpd.conf":            "listen on 0.0.0.0\naction \"nowhere\" relay host smtp://127.0.0.1:9\nmatch from any for any action \"nowhere\"\n",
+		"snmp/snmpd.conf":            "rocommunity public\n",
+		"srv/nginx.conf":             fmt.Sprintf(nginxConf, "DIR", "DIR", "srv"),
 	}
 	for name, text := range files {
 		path := l.Path(name)
@@ -131,7 +133,7 @@ func (l *Lab) realServers() error {
 			return err
 		}
 	}
-	for dir, mode := range map[string]os.FileMode{"radius": 0o700, "dovecot/mail": 0o777} {
+	for dir, mode := range map[string]os.FileMode{"adc/config/monitors/get.sh": 0o755, "radius": 0o700, "dovecot/mail": 0o777} {
 		if err := os.Chmod(l.Path(dir), mode); err != nil {
 			return err
 		}
