@@ -75,7 +75,7 @@ func entryOf(q *worker.Where) *api.FlowEntry {
 	e := &api.FlowEntry{Client: tupleOf(q.Entry.Client()), Server: tupleOf(q.Entry.Server()), FromServer: q.Entry.Kind&flow.KindReverse != 0,
 		Idle: time.Duration(q.Idle) * tick, Limit: time.Duration(q.Limit) * tick}
 	if q.Entry.Proto() == packet.ProtoTCP {
-		e.State = q.Entry.State.String()
+		e.State = q.Entry.Phase()
 	}
 	in, out := &q.Entry, &q.Peer
 	if e.FromServer {

@@ -33,6 +33,8 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		}
 		rows := c.Rows(o)
 		return o.Keys()[0].Text(reflect.ValueOf(rows[r.IntN(len(rows))]).Elem())
+	case (f.CLI == "m" || f.CLI == "sessionless") && r.IntN(5) > 0:
+		return f.Default // most others ask for more
 	case len(f.Enum) > 0:
 		return f.Enum[r.IntN(len(f.Enum))]
 	case f.Syntax == "name":

@@ -9,6 +9,7 @@ import (
 
 func groupRules() rules {
 	return rules{
+		prepare: typed(groupSourceChanged),
 		check: typed(func(c *schema.Config, g *schema.ServiceGroup) error {
 			if schema.Get[schema.Service](c, g.Name) != nil {
 				return schema.Refuse(schema.RowExists, "serviceGroupName", g.Name).Because("it is a service")
@@ -42,6 +43,9 @@ func memberServer(c *schema.Config, m *schema.ServiceGroupMember) (err error) {
 
 // checkMember: the monitors of the group can watch the member.
 func checkMember(c *schema.Config, m *schema.ServiceGroupMember) error {
+	if err := memberPort(c, m); err != nil {
+		return err
+	}
 	if m.Port != 0 {
 		return nil
 	}

@@ -50,6 +50,9 @@ func serverAt(c *schema.Config, a netip.Addr) *schema.Server {
 func serviceRules() rules {
 	return rules{
 		prepare: typed(func(c *schema.Config, s *schema.Service) (err error) {
+			if err := sourceChanged(c, s); err != nil {
+				return err
+			}
 			s.Server, err = serverByAddress(c, s.Server)
 			return err
 		}),
@@ -116,12 +119,15 @@ func vserverRules() rules {
 func checkBinding(c *schema.Config, b *schema.LBVserverService) error {
 	v, s := schema.Get[schema.LBVserver](c, b.Vserver), schema.Get[schema.Service](c, b.Service)
 	if s == nil {
-		return checkGroupBinding(v, schema.Get[schema.ServiceGroup](c, b.Service), b)
+		if err := checkGroupBinding(v, schema.Get[schema.ServiceGroup](c, b.Service), b); err != nil {
+			return err
+		}
+		return checkModeOf(c, v, b.Service)
 	}
 	if v.ServiceType != s.ServiceType {
 		return schema.Refuse(schema.BadArgument, b.Service).Because("the service is " + s.ServiceType + " and the vserver " + v.ServiceType)
 	}
-	return nil
+	return checkModeOf(c, v, b.Service)
 }
 
 // protocol is what a service type is on the wire.

@@ -10,6 +10,9 @@ import (
 // prepareVserver takes 0.0.0.0 0 for a vserver that is not addressed and 0.0.0.0 with a port for *, and creates the VIPs that
 // the addresses need.
 func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
+	if err := modeChanged(c, v); err != nil {
+		return err
+	}
 	if v.IPAddress == netip.IPv4Unspecified() {
 		if v.IPAddress = (netip.Addr{}); v.Port != 0 {
 			v.IPAddress = schema.AnyAddress
@@ -43,6 +46,9 @@ func checkVserver(c *schema.Config, v *schema.LBVserver) error {
 		return err
 	}
 	if err := checkToken(v); err != nil {
+		return err
+	}
+	if err := checkMode(v); err != nil {
 		return err
 	}
 	if err := checkPattern(v); err != nil {

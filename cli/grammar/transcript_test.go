@@ -34,7 +34,7 @@ var savedFile = []struct{ line, refused string }{
 	{"add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -timeout 30 -cltTimeout 9000", ""},
 	{"add lb vserver vs3 HTTP 10.10.0.52 80 -persistenceType COOKIEINSERT -timeout 0", "Feature not supported in this release [persistenceType, COOKIEINSERT]"},
 	{"add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120 -Listenpriority 101", ""},
-	{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED", "Feature not supported in this release [m, MAC]"},
+	{"add lb vserver vs_upper ANY * * -m MAC -sessionless ENABLED -lbMethod SRCIPDESTIPHASH -persistenceType NONE", ""},
 	{"add lb vserver wild ANY * * -Listenpolicy \"REQ.TCP.DESTPORT == 80\" -Listenpriority 7", ""},
 	{"add lb vserver pat TCP -IPPattern 198.51.100.0 -IPMask 255.255.255.0 -lbMethod ROUNDROBIN 80", ""},
 	{"add lb vserver many TCP 10.10.0.60 80 -range 3", ""},
@@ -93,6 +93,7 @@ add serviceGroup g HTTP -usip NO -useproxyport YES -cltTimeout 180 -svrTimeout 3
 add lb vserver vs1 HTTP 10.10.0.50 80 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 180
 add lb vserver vs2 TCP 10.10.0.51 443 -persistenceType SOURCEIP -timeout 30 -cltTimeout 9000
 add lb vserver dns UDP 10.10.0.53 53 -persistenceType NONE -cltTimeout 120
+add lb vserver vs_upper ANY * * -persistenceType NONE -lbMethod SRCIPDESTIPHASH -m MAC -sessionless ENABLED -cltTimeout 120
 add lb vserver wild ANY * * -persistenceType NONE -Listenpolicy "REQ.TCP.DESTPORT == 80" -Listenpriority 7 -cltTimeout 120
 add lb vserver pat TCP -IPPattern 198.51.100.0 -IPMask 255.255.255.0 -persistenceType NONE -lbMethod ROUNDROBIN -cltTimeout 9000 80
 add lb vserver many TCP 10.10.0.60 80 -range 3 -persistenceType NONE -cltTimeout 9000

@@ -142,7 +142,7 @@ var wrong = []struct{ line, fault, want string }{
 	{"clear lb persistentSessions vip -persistenceParameter x", "persistenceParameter", "Feature not supported in this release [persistenceParameter]"},
 	{"set lb vserver vip -netmask 255.255.255.0", "netmask", "Argument pre-requisite missing [netmask, 255.255.255.0]: it is for the methods SOURCEIPHASH and DESTINATIONIPHASH; with ROUNDROBIN give -netmask 255.255.255.255"},
 	{"add lb vserver v9 TCP 10.1.0.61 80 -lbMethod SRCIPDESTIPHASH -netmask 255.255.255.0", "netmask", "Argument pre-requisite missing [netmask, 255.255.255.0]: it is for the methods SOURCEIPHASH and DESTINATIONIPHASH; with SRCIPDESTIPHASH give -netmask 255.255.255.255"},
-	{"add lb vserver v9 TCP 10.1.0.61 80 -sessionless ENABLED", "sessionless", "Feature not supported in this release [sessionless, ENABLED]"},
+	{"add lb vserver v9 TCP 10.1.0.61 80 -connfailover STATEFUL", "connfailover", "Feature not supported in this release [connfailover, STATEFUL]"},
 	{"bind lb vserver vip echo1", "echo1", "Invalid argument [echo1]: the service is UDP and the vserver HTTP"},
 	{"bind lb vserver vip web1", "vip web1", "Resource already exists [vserver, vip web1]"},
 	{"bind lb vserver nobody web1", "nobody", "No such resource [vserver, nobody]"},

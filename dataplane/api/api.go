@@ -148,7 +148,23 @@ type Vserver struct {
 
 	// TokenHash: the bytes of a datagram's payload that are hashed; CallIDHash: at most so many of its Call-ID, the offset is 0.
 	TokenOffset, TokenLength uint16
+
+	Mode        Mode
+	DSCP        uint8 // ModeTOS: what the server knows the VIP by, 1-63
+	Sessionless bool  // each packet is balanced by itself: no flow is kept
+	L2Conn      bool  // connections are also told apart by the sender's MAC address, VLAN and port
 }
+
+// Mode is how packets of a vserver are sent to the server.
+type Mode uint8
+
+// The numbers travel between programs: new ones go to the end.
+const (
+	ModeIP     Mode = iota // to the server's address, and back through here
+	ModeMAC                // unchanged, in a frame to the server's MAC address
+	ModeTOS                // to the server's address with a DSCP that stands for the VIP; the server answers the client itself
+	ModeTunnel             // unchanged, within an IP packet from a SNIP to the server (RFC 2003); the server answers the client itself
+)
 
 // Binding is a service that a vserver may choose.
 type Binding struct {

@@ -45,6 +45,8 @@ const (
 	KindSingle
 	// KindAsked: nothing has come from the server yet, and Bytes holds when the client's first packet was sent to it.
 	KindAsked
+	// KindRedirect: packets are sent to the server as Entry.Mode says, and the entry's Rewrite is read as there.
+	KindRedirect
 	// KindEvents: TCP. Three bits, as many as there are flags for which a packet's way is longer (see Track); the worker tests the
 	// flags against them.
 	KindEvents Kind = 7 << 5
@@ -74,7 +76,7 @@ const (
 func (e *Entry) Key() packet.Key { return packet.Key{A: e.A, B: e.B} }
 
 // PeerKey is the key of the other direction's entry: that of the answers to what e turns packets into.
-func (e *Entry) PeerKey() packet.Key { return e.Rewrite.Result(e.Proto()).Reverse() }
+func (e *Entry) PeerKey() packet.Key { return e.Result(e.Proto()).Reverse() }
 
 // Client is the flow's tuple as the client sends it, whichever direction e is.
 func (e *Entry) Client() packet.Key {

@@ -111,6 +111,7 @@ func (t *Table) stacked(i uint32) *uint32 {
 }
 
 // May is how Create would end for a flow of these keys, if the entries goneFwd and goneRev (nil: none) were not there any more.
+// rev is zero for a flow without a way back.
 func (t *Table) May(fwd, rev packet.Key, goneFwd, goneRev *Entry) Result {
 	count := t.count
 	for _, gone := range [2]*Entry{goneFwd, goneRev} {
@@ -118,13 +119,17 @@ func (t *Table) May(fwd, rev packet.Key, goneFwd, goneRev *Entry) Result {
 			count--
 		}
 	}
-	if count+2 > t.limit {
+	keys := []packet.Key{fwd, rev}
+	if rev.B == 0 {
+		keys = keys[:1]
+	}
+	if count+uint64(len(keys)) > t.limit {
 		return Full
 	}
 	if fwd == rev {
 		return InUse
 	}
-	for _, k := range [2]packet.Key{fwd, rev} {
+	for _, k := range keys {
 		if e := t.Lookup(k); e != nil && e != goneFwd && e != goneRev {
 			return InUse
 		}

@@ -24,7 +24,9 @@ func AnswerTooLong(p *Packet, mac uint64, mtu uint16) uint32 {
 		store32(in+at, load32(h+at))
 	}
 	store64(in+OffSrcIP, p.A)
-	store8(in+OffTTL, load8(in+OffTTL)+1)
+	if p.Flags&FlagVia == 0 || uint32(p.Bucket) != 0 { // else it was to be sent with the TTL that it has
+		store8(in+OffTTL, load8(in+OffTTL)+1)
+	}
 	store16(in+OffIPSum, 0)
 	store16(in+OffIPSum, ^Sum(view(in, IPv4Len), 0))
 	if proto := p.Proto(); proto == ProtoTCP || proto == ProtoUDP {

@@ -22,7 +22,7 @@ type Packet struct {
 	B    uint64 // source port | destination port << 16 | protocol << 32 | KeyUsed; 0 = the packet has no key
 	Hash uint64 // hash of A and B, under the flow table's seed
 
-	Bucket uintptr // address of the bucket of the flow index where the search starts
+	Bucket uintptr // address of the bucket of the flow index where the search starts; with FlagVia see there
 
 	Len      uint16 // contiguous bytes at Data; nothing beyond may be read
 	Frame    uint16 // bytes of the whole frame, over all segments; >= Len
@@ -91,6 +91,11 @@ const (
 	FlagLowTTL
 	// FlagSegmented: the frame continues in a further buffer segment that is not looked into.
 	FlagSegmented
+	// FlagVia: it is sent to the address in the upper half of Bucket, whatever its destination; if the lower half is not 0, within
+	// an IP packet that comes from there.
+	FlagVia
+	// FlagOnLink: and the address must be on a subnet of ours, for the frame goes to its MAC address with another destination in it.
+	FlagOnLink
 )
 
 // Verdict is how a packet ends; each packet gets exactly one.

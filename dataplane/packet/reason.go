@@ -9,6 +9,7 @@ const (
 
 	ForwardFlow
 	ForwardNewFlow
+	ForwardSessionless
 	ForwardICMPError
 	ForwardFromKernel
 	ReplyARP
@@ -51,6 +52,7 @@ const (
 	DropTupleInUse
 	DropPartialChecksum
 	DropNoRoute
+	DropNotOnLink
 	DropNeighborUnresolved
 	DropHoldFull
 	DropPuntLimit
@@ -68,14 +70,15 @@ type reasonText struct{ name, help string }
 var reasonTexts = [Reasons]reasonText{
 	NoReason: {"undecided", "Packets that no stage decided about: this should stay 0."},
 
-	ForwardFlow:       {"forward-flow", "Packets of known flows, translated and sent on."},
-	ForwardNewFlow:    {"forward-new-flow", "First packets of new flows, balanced to a service and sent on."},
-	ForwardICMPError:  {"forward-icmp-error", "ICMP errors about a flow, translated and sent to the flow's other side."},
-	ForwardFromKernel: {"forward-from-kernel", "Packets that this appliance's own kernel sent, passed to the network."},
-	ReplyARP:          {"reply-arp", "ARP requests for virtual addresses, answered."},
-	ReplyICMPEcho:     {"reply-icmp-echo", "Pings to virtual addresses, answered."},
-	ReplyFragNeeded:   {"reply-frag-needed", "Packets longer than the outgoing port's MTU, answered with the size that fits (ICMP fragmentation needed)."},
-	ReplyReset:        {"reply-reset", "TCP packets of connections that are being ended, answered with a reset."},
+	ForwardFlow:        {"forward-flow", "Packets of known flows, translated and sent on."},
+	ForwardNewFlow:     {"forward-new-flow", "First packets of new flows, balanced to a service and sent on."},
+	ForwardSessionless: {"forward-sessionless", "Packets of sessionless virtual servers, each balanced by itself and sent on."},
+	ForwardICMPError:   {"forward-icmp-error", "ICMP errors about a flow, translated and sent to the flow's other side."},
+	ForwardFromKernel:  {"forward-from-kernel", "Packets that this appliance's own kernel sent, passed to the network."},
+	ReplyARP:           {"reply-arp", "ARP requests for virtual addresses, answered."},
+	ReplyICMPEcho:      {"reply-icmp-echo", "Pings to virtual addresses, answered."},
+	ReplyFragNeeded:    {"reply-frag-needed", "Packets longer than the outgoing port's MTU, answered with the size that fits (ICMP fragmentation needed)."},
+	ReplyReset:         {"reply-reset", "TCP packets of connections that are being ended, answered with a reset."},
 
 	PuntARP:      {"punt-arp", "ARP packets given to the kernel."},
 	PuntIPv6:     {"punt-ipv6", "IPv6 packets given to the kernel."},
@@ -112,6 +115,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropTupleInUse:         {"drop-tuple-in-use", "New connections refused because their addresses and ports toward the service are in use by another flow."},
 	DropPartialChecksum:    {"drop-partial-checksum", "Packets with an unfinished checksum that could not be completed: switch tx offload off at the sender (ethtool -K)."},
 	DropNoRoute:            {"drop-no-route", "Packets whose destination has no route."},
+	DropNotOnLink:          {"drop-not-on-link", "Packets of virtual servers with -m MAC whose service is behind a gateway: only what is on a subnet of this appliance has a MAC address here."},
 	DropNeighborUnresolved: {"drop-neighbor-unresolved", "Packets whose next hop did not answer ARP in time."},
 	DropHoldFull:           {"drop-hold-full", "Packets for which no place was left while the MAC address of their next hop was being asked for."},
 	DropPuntLimit:          {"drop-punt-limit", "Packets for the kernel beyond the rate that protects it."},

@@ -89,6 +89,13 @@ func SetLen(m uintptr, n uint32) {
 	*(*uint32)(Ptr(m + OffPktLen)) = n
 }
 
+// Prepend makes a frame begin n bytes earlier, in its headroom.
+func Prepend(m uintptr, n uint32) {
+	*(*uint16)(Ptr(m + OffDataOff)) -= uint16(n)
+	*(*uint16)(Ptr(m + OffDataLen)) += uint16(n)
+	*(*uint32)(Ptr(m + OffPktLen)) += n
+}
+
 // pageRound rounds a size up to whole pages, as mmap does.
 func pageRound(n int) int {
 	page := syscall.Getpagesize()

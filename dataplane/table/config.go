@@ -24,11 +24,13 @@ type Vserver struct {
 
 	hashPort uint16 // bits of the source port, and
 	Persists bool   // it has persistence: see Set.Persistence
-	_        uint8
+	how      uint8  // mode and options: see mode.go
 	hashA    uint64 // of the addresses that the method hashes
 
 	TokenOffset, TokenLength uint16 // part of the payload that the method hashes, if the length is not 0
-	_                        uint32
+
+	DSCP uint8 // ModeTOS: six bits as they lie in the TOS byte
+	_    [3]uint8
 }
 
 // Flags of a Service.
@@ -69,7 +71,8 @@ const (
 	OwnARP  = 1 << 8 // answers ARP
 	OwnICMP = 1 << 9 // answers ICMP echo
 
-	OwnListens = 1 << 10 // a vserver listens on it, on some port or all
+	OwnListens     = 1 << 10 // a vserver listens on it, on some port or all
+	OwnSessionless = 1 << 11 // and none that does keeps flows
 
 	// Of a SNIP: the first and the last port, in host order, that the dataplane may give out on it.
 	OwnPortLo = 32 // shift
@@ -314,6 +317,9 @@ func checkVservers(src *api.Config, services byID[api.Service]) error {
 		default:
 			return fmt.Errorf("vserver %s has the balancing method %d, which this dataplane does not know", v.Name, v.Method)
 		}
+		if err := checkMode(v); err != nil {
+			return err
+		}
 		if err := checkBindings(v, services, bound, uint32(i+1)); err != nil {
 			return err
 		}
@@ -353,12 +359,14 @@ func timeout(seconds uint32) uint32 {
 	return uint32(min(uint64(seconds)*TicksPerSecond, never))
 }
 
-// listeners are the addresses on which vservers listen.
+// listeners are the addresses on which vservers listen, and whether all that do are sessionless.
 func (c *config) listeners() map[netip.Addr]bool {
 	m := make(map[netip.Addr]bool, len(c.src.Vservers))
 	for i := range c.src.Vservers {
-		for ip := range placesOf(&c.src.Vservers[i]) {
-			m[ip] = true
+		v := &c.src.Vservers[i]
+		for ip := range placesOf(v) {
+			all, listens := m[ip]
+			m[ip] = v.Sessionless && (all || !listens)
 		}
 	}
 	return m
@@ -419,6 +427,7 @@ func (c *config) fillVservers() error {
 		*r = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
 			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i), Persists: v.Persistence != 0, TokenOffset: v.TokenOffset, TokenLength: v.TokenLength}
 		r.hashA, r.hashPort = hashMasks(v)
+		r.how, r.DSCP = howSent(v), v.DSCP<<2
 		*u32(c.places + uintptr(v.ID)*4) = uint32(i) + 1
 		*u32(c.idle + uintptr(v.ID)*4) = never
 		if v.ClientTimeout != 0 {
@@ -452,8 +461,11 @@ func (c *config) fillAddresses() error {
 		if a.ICMP {
 			v |= OwnICMP
 		}
-		if listens[a.IP] {
+		if s, ok := listens[a.IP]; ok {
 			v |= OwnListens
+			if s {
+				v |= OwnSessionless
+			}
 		}
 		v |= ranges[a.IP]
 		if !c.own.put(uint64(ip4(a.IP))|present, v) {

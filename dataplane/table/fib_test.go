@@ -128,7 +128,7 @@ func TestGenerationChangesWithTheForwardingTableOnlyIfItForwardsOtherwise(t *tes
 	if c.FIBVersion() != 3 {
 		t.Errorf("version %d", c.FIBVersion())
 	}
-	c.Gen = 1<<16 - 1
+	c.Gen = MaxGen
 	d := mustBuild(t, &api.Tables{FIB: &api.FIB{}}, c)
 	if d.Gen != 1 {
 		t.Errorf("after the last generation comes %d; 0 marks entries that are not resolved", d.Gen)

@@ -57,6 +57,15 @@ func hashSize(bound int, before uint32) uint32 {
 	return max(size, before)
 }
 
+// sessionlessSize is hashSize where no flow remembers a choice: appliances that share the packets must have the same table, so it
+// depends on nothing that is past. The smallest class is left out, since crossing its border moves most keys.
+func sessionlessSize(bound int) uint32 {
+	if bound <= middlePool {
+		return middleTable
+	}
+	return largeTable
+}
+
 // hashes says whether a method chooses by a hash of the packet.
 func hashes(m api.Method) bool {
 	return m >= api.SourceIPHash && m <= api.SourceIPSourcePortHash || hashesPayload(m)

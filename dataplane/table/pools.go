@@ -170,6 +170,9 @@ func membersUp(v *api.Vserver, up []bool) []Member {
 // no service is up.
 func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) *maglev {
 	size := hashSize(len(v.Bindings), prev.sizes[v.ID])
+	if v.Sessionless {
+		size = sessionlessSize(len(v.Bindings))
+	}
 	p.sizes[v.ID] = size
 	list := make([]hashMember, 0, len(v.Bindings))
 	for _, b := range v.Bindings {

@@ -19,6 +19,9 @@ import (
 // change of order.
 const MaxID = 1<<18 - 1
 
+// MaxGen is the highest Set.Gen.
+const MaxGen = 1<<15 - 1
+
 // Port is what the tables must know of a port of the settings, by its index.
 type Port struct {
 	Name string
@@ -29,7 +32,8 @@ type Port struct {
 // Set is one generation of every table. Its parts are shared with the sets before and after it that did not change them.
 type Set struct {
 	// Gen changes whenever the meaning of an adjacency index, or of the choice that led to it, may have changed: a flow
-	// entry that carries another Gen resolves its next hop again. It is never 0, so that 0 marks an unresolved entry.
+	// entry that carries another Gen resolves its next hop again. It is never 0, so that 0 marks an unresolved entry, nor above
+	// MaxGen, so that flow entries have the bit above for marks of their own (see flow.GenRedirect).
 	Gen uint16
 
 	ports  []Port
@@ -90,9 +94,7 @@ func build(t *api.Tables, prev *Set, free uint64) (*Set, error) {
 		}
 	}
 	if s.fib != prev.fib && (prev.fib == nil || !s.fib.same(prev.fib)) || s.neigh != prev.neigh && s.neigh.lost(prev.neigh) {
-		if s.Gen++; s.Gen == 0 {
-			s.Gen = 1
-		}
+		s.Gen = s.Gen%MaxGen + 1
 	}
 	return &s, nil
 }

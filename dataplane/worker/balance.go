@@ -43,7 +43,7 @@ const maxPools = 1 << 14
 func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	// A packet of the same burst may have opened the flow, and another one closed it again.
 	if e := w.flows.Find(p.Bucket, p.A, p.B); e != nil {
-		if p.Flags&packet.FlagLowTTL != 0 {
+		if expires(p, e.Mode()) {
 			return packet.DropTTLExpired
 		}
 		if e.State&flow.Ending != 0 && !reopens(t, p.TCPFlags, e) {
@@ -60,11 +60,17 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if v == nil {
 		return why
 	}
-	if p.Flags&packet.FlagLowTTL != 0 {
+	if expires(p, flow.Mode(v.Mode())) {
 		return packet.DropTTLExpired
 	}
 	if !packet.HeaderSumOK(p) {
 		return packet.DropBadIPChecksum
+	}
+	if v.Sessionless() {
+		if !w.complete(p) {
+			return p.Reason
+		}
+		return w.sessionless(t, p, v)
 	}
 	if p.Proto() == packet.ProtoTCP && p.TCPFlags&(packet.SYN|packet.ACK|packet.RST|packet.FIN) != packet.SYN {
 		return packet.DropNoFlow
@@ -112,6 +118,9 @@ func (w *Worker) first(p *packet.Packet, e *flow.Entry, why packet.Reason) packe
 // openFlow writes the entries of a new flow.
 func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *table.Service) (*flow.Entry, packet.Reason) {
 	w.accounts.fetch(v.ID, s.ID)
+	if v.Mode() != api.ModeIP {
+		return w.openRedirect(t, p, v, s)
+	}
 	key := packet.Key{A: p.A, B: p.B}
 	to, kind, why := w.source(t, p, s, nil)
 	if why != packet.NoReason {

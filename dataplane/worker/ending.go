@@ -62,10 +62,11 @@ func (w *Worker) question() {
 		if e == nil || e.State&flow.Ending == 0 {
 			continue // opened anew by its client
 		}
-		w.ask(e.Server(), e.Packets)
-		if e.Kind&flow.KindSingle == 0 {
-			w.ask(k.Reverse(), e.Packets)
+		// A server that was sent packets for the VIP would not know what the key says; its end ends by silence.
+		if e.Kind&flow.KindRedirect == 0 {
+			w.ask(e.Server(), e.Packets)
 		}
+		w.ask(k.Reverse(), e.Packets)
 	}
 	if x.SpareWant = uint32(2 * w.ending.n); x.SpareWant != 0 {
 		return

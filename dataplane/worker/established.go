@@ -176,7 +176,7 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 	if e == nil {
 		return false
 	}
-	if p.Flags&packet.FlagLowTTL != 0 {
+	if expires(p, e.Mode()) {
 		p.End(packet.DropTTLExpired)
 		w.open &^= bit
 		return false
@@ -242,6 +242,10 @@ func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
 
 // rewrite makes p a packet of the other side of e's flow.
 func rewrite(p *packet.Packet, e *flow.Entry) {
+	if e.Kind&flow.KindRedirect != 0 {
+		redirect(p, e, true)
+		return
+	}
 	h := p.Data + uintptr(p.L3)
 	switch p.Proto() {
 	case packet.ProtoTCP:

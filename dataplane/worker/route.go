@@ -17,10 +17,20 @@ func route(w *Worker, t *table.Set, b []packet.Packet) {
 }
 
 func (w *Worker) route(t *table.Set, p *packet.Packet) {
-	dst := *u32(p.Data + uintptr(p.L3) + packet.OffDstIP)
+	dst, outer := *u32(p.Data + uintptr(p.L3) + packet.OffDstIP), uint64(0)
+	if p.Flags&packet.FlagVia != 0 {
+		dst, outer = uint32(p.Bucket>>32), uint64(p.Bucket)
+	}
 	hop := t.Route(dst, p.Hash)
 	if hop == nil {
 		p.End(packet.DropNoRoute)
+		return
+	}
+	if p.Flags&packet.FlagOnLink != 0 && hop.Gateway != 0 {
+		p.End(packet.DropNotOnLink)
+		return
+	}
+	if uint32(outer) != 0 && !w.enclose(p, hop.Port, outer) {
 		return
 	}
 	next := hop.Gateway
@@ -54,8 +64,11 @@ func setMACs(d uintptr, a *table.Adjacency) {
 // key, not kept since the flow was found: it may have been removed. It may be that of another flow by now, if
 // the burst closed p's and opened one of the same tuple to another server: so it must lead to dst.
 func (w *Worker) resolved(p *packet.Packet, dst uint32, adjacency, gen uint16) {
-	e := w.flows.Find(p.Bucket, p.A, p.B)
+	e := w.flows.Find(w.flows.BucketOf(p.Hash), p.A, p.B)
 	if e != nil && uint32(e.Addrs>>32) == dst && e.State&flow.Opening == 0 && p.Class != packet.ClassOtherIP {
 		e.Adj, e.Gen = adjacency, gen
+		if e.Kind&flow.KindRedirect != 0 {
+			e.Gen = gen | flow.GenRedirect
+		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 // How the owner of a packet's flow is found depends on what its destination is to us. It follows from the packet and the
 // configuration alone, so that every worker finds the same one, and finds the same one for both directions:
 //
-//   - To a VIP, or to a port of a SNIP on which a vserver listens, comes a client: by its address and port.
+//   - To a VIP of sessionless vservers alone comes what is of no flow: whoever receives it.
+//   - To another VIP, or to a port of a SNIP on which a vserver listens, comes a client: by its address and port.
 //   - To a SNIP's ports that the dataplane gives out comes a server's answer: by the port, which its worker chose so. (A vserver
 //     on every port of a SNIP cannot be told from those: its clients' flows to them are owned by the port too.)
 //   - To a client's own address (usip) comes a server's answer: by that address and port, see flow.Pools.Probe. To a foreign
@@ -32,6 +33,8 @@ func way(own uint64) uint8 {
 	switch {
 	case own&table.OwnKind == 0:
 		return byDestination
+	case own&(table.OwnKind|table.OwnSessionless) == table.OwnVIP|table.OwnSessionless:
+		return stays
 	case own&table.OwnKind == table.OwnVIP:
 		return bySource
 	case own&table.OwnKind == table.OwnSNIP:

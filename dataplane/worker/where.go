@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sluice/dataplane/api"
 	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/table"
@@ -22,6 +23,7 @@ type Where struct {
 	Service  uint32        // ID of the service that gets it; 0 if none does
 	To       packet.Key    // the packet's key as it is sent; B is 0 if there is none
 	Pool     bool          // its source port is from the port pool of the SNIP
+	Via      flow.Entry    // with a mode other than ModeIP: how it is sent, with a flow or without; B is 0 if not
 
 	// The flow, if there is one: B of Entry is 0 if not.
 	Entry   flow.Entry
@@ -71,6 +73,9 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		q.flow(w, e)
 		if p.Proto() != packet.ProtoTCP || !reopens(t, p.TCPFlags, e) {
 			q.To, q.Pool = e.Result(p.Proto()), e.Kind&flow.KindPool != 0
+			if e.Kind&flow.KindRedirect != 0 {
+				q.Via = *e
+			}
 			q.Vserver, q.Service = w.accounts.of(e.Account).Vserver, e.Service
 			return packet.ForwardFlow
 		}
@@ -103,6 +108,9 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 	if q.Service == 0 {
 		return packet.DropNoServiceUp
 	}
+	if v.Mode() != api.ModeIP {
+		return q.redirected(w, t, v)
+	}
 	to, kind, why := w.source(t, p, t.Service(q.Service), q)
 	if why != packet.NoReason {
 		return why
@@ -115,6 +123,32 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 	}
 	q.To, q.Pool = to, kind&flow.KindPool != 0
 	return packet.ForwardNewFlow
+}
+
+// redirected is balance for a vserver whose packets are not translated both ways.
+func (q *Where) redirected(w *Worker, t *table.Set, v *table.Vserver) packet.Reason {
+	if why := redirection(t, &q.p, v, t.Service(q.Service), &q.Via); why != packet.NoReason {
+		return why
+	}
+	q.To = q.Via.Result(q.p.Proto())
+	if v.Sessionless() {
+		return packet.ForwardSessionless
+	}
+	back := q.To.Reverse()
+	if v.Mode() != api.ModeMAC {
+		back = packet.Key{} // there is none
+	}
+	why := packet.ForwardNewFlow
+	switch w.flows.May(q.Key, back, q.goneFwd, q.goneRev) {
+	case flow.Full:
+		why = packet.DropFlowTableFull
+	case flow.InUse:
+		why = packet.DropTupleInUse
+	}
+	if why.Verdict() == packet.Drop {
+		q.To, q.Via = packet.Key{}, flow.Entry{}
+	}
+	return why
 }
 
 // flow notes what is known of a flow.
@@ -131,9 +165,15 @@ func (q *Where) flow(w *Worker, e *flow.Entry) {
 // route finds the next hop.
 func (q *Where) route(w *Worker, t *table.Set) packet.Reason {
 	dst := uint32(q.To.A >> 32)
+	if q.Via.B != 0 {
+		dst = uint32(q.Via.Addrs >> 32)
+	}
 	hop := t.Route(dst, q.p.Hash)
 	if hop == nil {
 		return packet.DropNoRoute
+	}
+	if hop.Gateway != 0 && q.Via.Mode() == flow.ModeMAC && q.Via.Kind&flow.KindReverse == 0 {
+		return packet.DropNotOnLink
 	}
 	next := hop.Gateway
 	if next == 0 {

@@ -47,9 +47,10 @@ func forWildcard(t *table.Set, p *packet.Packet) packet.Reason {
 }
 
 // foreignOwner is the worker that owns the flow of a packet from one foreign address to another: of what a service answers to its
-// client's own address by that address, of what wildcards take by the client's as well, which is then the source.
+// client's own address, or a server behind a vserver with ModeMAC in the name of a VIP, by that address; of what wildcards take by the
+// client's as well, which is then the source.
 func foreignOwner(t *table.Set, k packet.Key, workers uint32) uint32 {
-	if t.HasWildcards() && !t.AnswersClients(uint32(k.A), uint16(k.B), uint8(k.B>>32)) {
+	if t.HasWildcards() && t.Own(uint32(k.A))&table.OwnKind == 0 && !t.AnswersClients(uint32(k.A), uint16(k.B), uint8(k.B>>32)) {
 		return flow.OwnerByClient(uint32(k.A), uint16(k.B), workers)
 	}
 	return flow.OwnerByClient(uint32(k.A>>32), uint16(k.B>>16), workers)

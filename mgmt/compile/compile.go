@@ -147,6 +147,9 @@ var methods = map[string]api.Method{
 	"LEASTREQUEST": api.LeastConnection, "CUSTOMLOAD": api.CustomLoad, "TOKEN": api.TokenHash, "CALLIDHASH": api.CallIDHash,
 }
 
+// modes are the modes by the operator's words.
+var modes = map[string]api.Mode{"IP": api.ModeIP, "MAC": api.ModeMAC, "TOS": api.ModeTOS, "IPTUNNEL": api.ModeTunnel}
+
 // hashMask is how much of an address a method hashes; 0 is all of it, and what methods have that hash no single address.
 func hashMask(v *schema.LBVserver) uint32 {
 	switch methods[v.LBMethod] {
@@ -175,7 +178,8 @@ func StartupRRFactor(c *schema.Config) uint32 {
 
 func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
-		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v), Range: v.Range}
+		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v), Range: v.Range,
+		Mode: modes[v.Mode], DSCP: v.TOSID, Sessionless: v.Sessionless == "ENABLED"}
 	persistence(v, &t)
 	if v.Foreign() {
 		if err := listen(&t, v); err != nil {

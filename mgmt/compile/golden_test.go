@@ -106,6 +106,9 @@ func outcome(t *testing.T, c *schema.Config, s *State) string {
 		if v.Range > 1 || v.IPMask.IsValid() {
 			f(" range %d mask %v priority %d listen %q;", v.Range, v.IPMask, v.ListenPriority, v.Listen)
 		}
+		if v.Mode != api.ModeIP || v.Sessionless {
+			f(" mode %d dscp %d sessionless %t;", v.Mode, v.DSCP, v.Sessionless)
+		}
 		for _, b := range v.Bindings {
 			f(" service %d weight %d;", b.Service, b.Weight)
 		}

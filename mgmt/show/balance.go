@@ -119,7 +119,14 @@ func (p *page) vserver(v *schema.LBVserver) {
 	}
 	p.f("\tConfigured Method: %s\n", method)
 	p.startup(v.Name)
-	p.f("\tMode: %s\n", v.Mode)
+	p.f("\tMode: %s", v.Mode)
+	if v.Mode == "TOS" {
+		p.f("\tTOS ID: %d", v.TOSID)
+	}
+	if v.Sessionless == "ENABLED" {
+		p.f("\tSessionless: ENABLED")
+	}
+	p.f("\n")
 	p.persistence(v)
 	if v.Foreign() {
 		p.f("\tListen Policy: %s\tListen Priority: %d\n", v.ListenPolicy, v.ListenPriority)

@@ -169,3 +169,53 @@ func TestHashedFlowOutlivesItsService(t *testing.T) {
 	}
 	flow.run(t, newMemory(t), alone)
 }
+
+// TestSessionlessAlike: each packet of many connections comes to some worker of one of two appliances, whose services have other
+// numbers and another order: a connection's packets all reach the same server, and neither appliance keeps a flow.
+func TestSessionlessAlike(t *testing.T) {
+	both := []*bed{newBed(t, newMemory(t), 1<<10), newCrew(t, newMemories(t, 4, poolSize), crew{workers: 4, turns: true}, 1<<12)}
+	for i, b := range both {
+		t := modes()
+		v := &t.Config.Vservers[slices.IndexFunc(t.Config.Vservers, func(v api.Vserver) bool { return v.ID == 34 })]
+		v.Method, v.Bindings = api.SourceDestinationIPHash, []api.Binding{{Service: 30, Weight: 1}, {Service: 31, Weight: 3}, {Service: 32, Weight: 1}}
+		if i == 1 {
+			slices.Reverse(v.Bindings)
+			for j := range t.Config.Services {
+				t.Config.Services[j].ID = 200 - t.Config.Services[j].ID
+			}
+			for _, v := range t.Config.Vservers {
+				for j := range v.Bindings {
+					v.Bindings[j].Service = 200 - v.Bindings[j].Service
+				}
+			}
+			for j := range t.Health.Up {
+				t.Health.Up[j] = 200 - t.Health.Up[j]
+			}
+			slices.Reverse(t.Config.Services)
+		}
+		b.apply(t)
+	}
+	by := map[mac]int{}
+	for i := range 200 {
+		var home mac
+		for j, flags := range []uint8{syn, ack, psh, fin, ack, rst} {
+			f := with(data(askOf(vipEach, uint16(1000+i), 7777, flags)), func(f *packet.Frame) { f.SrcIP = ip4{192, 0, 2, byte(i)} })
+			to := packet.Ether(both[(i+j)%2].becomes(nic1, nic2, f.Bytes())).Dst()
+			if j == 0 {
+				home = to
+				by[to]++
+			} else if to != home {
+				t.Fatalf("packet %d of connection %d goes to %x, the first went to %x", j, i, to, home)
+			}
+		}
+	}
+	if len(by) != 3 || by[serverMAC(server2)] < 80 {
+		t.Errorf("200 connections went to %v", by)
+	}
+	for _, b := range both {
+		if n := sum(b.stats(), flowsOf); n != 0 {
+			t.Errorf("%d flow entries", n)
+		}
+		b.close()
+	}
+}

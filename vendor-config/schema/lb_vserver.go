@@ -25,7 +25,9 @@ type LBVserver struct {
 	Netmask         netip.Addr `cli:"netmask" for:"lbMethod SOURCEIPHASH DESTINATIONIPHASH" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
 	DataLength      uint32     `cli:"dataLength" for:"lbMethod TOKEN" min:"1" max:"100" unit:"bytes" help:"TOKEN: length of the token in the datagram's payload"`
 	DataOffset      uint32     `cli:"dataOffset" for:"lbMethod TOKEN" max:"25400" unit:"bytes" help:"TOKEN: where in the datagram's payload the token begins"`
-	Mode            string     `cli:"m" enum:"IP" later:"MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected; IP rewrites the destination address"`
+	Mode            string     `cli:"m" enum:"IP,MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected: IP to the server's address, MAC unchanged to the server's MAC address, IPTUNNEL in an IP packet from a SNIP to the server, TOS to the server's address with a TOS that stands for the VIP; with TOS and IPTUNNEL the server answers the client itself"`
+	TOSID           uint8      `cli:"tosId" for:"m TOS" min:"1" max:"63" help:"-m TOS: what the server knows the VIP by, sent as DSCP"`
+	Sessionless     string     `cli:"sessionless" enum:"ENABLED,DISABLED" def:"DISABLED" help:"Balance each packet by itself, without remembering a connection: with a hash method, and with -m MAC, IPTUNNEL or TOS"`
 	ListenPolicy    string     `cli:"Listenpolicy" max:"1499" def:"NONE" help:"Expression that narrows the packets that a vserver on * or an IPPattern takes, e.g. CLIENT.TCP.DSTPORT.EQ(80)"`
 	ListenPriority  uint8      `cli:"Listenpriority" max:"101" def:"101" help:"Of several such vservers that with the lowest priority is asked first"`
 	CltTimeout      uint32     `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time before a flow is forgotten: HTTP 180, TCP 9000, UDP and ANY 120 when not given; 0 takes the protocol's own"`
@@ -80,7 +82,7 @@ type LBVserverService struct {
 func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
 	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName rule=none " +
-		"resRule=none v6persistmasklen=128 rtspNat=OFF tosId sessionless=DISABLED " +
+		"resRule=none v6persistmasklen=128 rtspNat=OFF " +
 		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soMethod=NONE soPersistence=DISABLED " +
 		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED " +
 		"backupVServer disablePrimaryOnDown=DISABLED insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +

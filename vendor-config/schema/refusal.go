@@ -51,6 +51,7 @@ const (
 	OutOfRange    = "Argument value out of range"
 	TooLong       = "String length exceeds maximum"
 	Missing       = "Required argument missing"
+	Conflict      = "Arguments exclude each other"
 	NoPrereq      = "Argument pre-requisite missing"
 	NoSuchCommand = "No such command"
 	NoSuchArg     = "No such argument"
