@@ -24,14 +24,17 @@ const GenRedirect = 1 << 15
 // packets of a tunnel come from, dscp what a ModeTOS packet bears, as it lies in the TOS byte.
 //
 // Of the Rewrite, whose deltas such packets do not need, Addrs has the address to send to in its upper half and source in the lower,
-// IPDelta has mode and DSCP, and L4Delta what replacing the destination adds to a sum.
+// IPDelta has mode and DSCP, and L4Delta what replacing the destination adds to a sum, or packet.TunnelSum.
 func (e *Entry) Redirect(k packet.Key, m Mode, to, source uint32, dscp uint8) {
 	*e = Entry{A: k.A, B: k.B, Kind: KindRedirect, Pseudo: packet.PseudoSum(k.A, uint8(k.B>>32))}
 	e.Addrs, e.Ports = uint64(source)|uint64(to)<<32, uint32(k.B)
 	e.IPDelta = uint16(m) | uint16(dscp)<<8
-	if m == ModeTOS {
+	switch m {
+	case ModeTOS:
 		e.Addrs = k.A&(1<<32-1) | uint64(to)<<32
 		e.L4Delta = packet.Fold(packet.Delta32(uint32(k.A>>32), to))
+	case ModeTunnel:
+		e.L4Delta = packet.TunnelSum(e.Addrs)
 	}
 }
 

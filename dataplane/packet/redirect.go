@@ -4,7 +4,19 @@ package packet
 // its ECN bits (RFC 3168) and takes 1 from its TTL. delta is Delta32 of the address, folded. Of a fragment only the first
 // has a TCP or UDP checksum behind its header: l4 says whether p has one.
 func Mark(p *Packet, dst uint32, dscp uint8, delta uint16, l4 bool) {
-	h := p.Data + uintptr(p.L3)
+	sum := uintptr(0)
+	switch t := p.Data + uintptr(p.L4); {
+	case !l4:
+	case p.Proto() == ProtoTCP:
+		sum = t + OffTCPSum
+	case p.Proto() == ProtoUDP:
+		sum = t + OffUDPSum
+	}
+	MarkAt(p.Data+uintptr(p.L3), sum, dst, dscp, delta)
+}
+
+// MarkAt is Mark for the packet whose IPv4 header is at h and whose TCP or UDP checksum is at sum; 0: it has none.
+func MarkAt(h, sum uintptr, dst uint32, dscp uint8, delta uint16) {
 	tos := load8(h + OffTOS)
 	marked := tos&ecnBits | dscp
 	store8(h+OffTOS, marked)
@@ -13,14 +25,13 @@ func Mark(p *Packet, dst uint32, dscp uint8, delta uint16, l4 bool) {
 	// The TOS is the high byte of its word in memory order.
 	d := uint32(delta) + DeltaTTL + uint32(^(uint16(tos) << 8)) + uint32(marked)<<8
 	store16(h+OffIPSum, Patch(load16(h+OffIPSum), Fold(d)))
-	if !l4 {
+	if sum == 0 {
 		return
 	}
-	switch t := p.Data + uintptr(p.L4); p.Proto() {
-	case ProtoTCP:
-		store16(t+OffTCPSum, Patch(load16(t+OffTCPSum), delta))
-	case ProtoUDP:
-		store16(t+OffUDPSum, PatchUDP(load16(t+OffUDPSum), delta))
+	if load8(h+OffProto) == ProtoUDP {
+		store16(sum, PatchUDP(load16(sum), delta))
+	} else {
+		store16(sum, Patch(load16(sum), delta))
 	}
 }
 
@@ -28,8 +39,10 @@ func Mark(p *Packet, dst uint32, dscp uint8, delta uint16, l4 bool) {
 const ecnBits = 3
 
 // Age takes 1 from p's TTL.
-func Age(p *Packet) {
-	h := p.Data + uintptr(p.L3)
+func Age(p *Packet) { age(p.Data + uintptr(p.L3)) }
+
+// age is Age for the packet whose IPv4 header is at h.
+func age(h uintptr) {
 	store8(h+OffTTL, load8(h+OffTTL)-1)
 	store16(h+OffIPSum, Patch(load16(h+OffIPSum), uint16(DeltaTTL)))
 }

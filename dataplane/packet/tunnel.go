@@ -25,6 +25,13 @@ func Encapsulate(p *Packet, addrs uint64) {
 	p.Frame += TunnelLen
 }
 
+// EncloseAt takes 1 from the TTL of the packet whose IPv4 header is at h and writes before it the header of an outer packet of total
+// bytes; sum is TunnelSum of its addresses. The Ethernet header is left to the caller.
+func EncloseAt(h uintptr, addrs uint64, total uint32, sum uint16) {
+	age(h)
+	putTunnel(h-TunnelLen, h, addrs, total, sum)
+}
+
 // TunnelSum is the sum of what all outer headers with the same addresses have in common, folded.
 func TunnelSum(addrs uint64) uint16 {
 	const ttlProto = uint32(tunnelTTL) | uint32(ProtoIPIP)<<8

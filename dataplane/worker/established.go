@@ -33,6 +33,13 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 		if m &^= done; m == 0 {
 			break
 		}
+		if run &^= done; run != 0 && flow.At(w.lines[bits.TrailingZeros32(run)&(packet.Burst-1)]).Gen&flow.GenRedirect != 0 {
+			if done = run &^ w.redirects(run); done != 0 {
+				sent |= done
+				m &^= done
+				continue
+			}
+		}
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		if w.bare>>uint(i)&1 != 0 {
 			w.inspect(i)
