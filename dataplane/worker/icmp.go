@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/table"
 )
@@ -54,11 +55,16 @@ func (w *Worker) icmpError(p *packet.Packet, e *packet.ICMPError, kind uint64) p
 		}
 		return packet.DropNotForUs
 	}
-	if p.Flags&packet.FlagLowTTL != 0 {
+	if expires(p, f.Mode()) {
 		return packet.DropTTLExpired
 	}
 	if !packet.HeaderSumOK(p) {
 		return packet.DropBadIPChecksum
+	}
+	if f.Kind&flow.KindRedirect != 0 { // whoever is to hear of it knows the packet as it is quoted
+		redirect(p, f, false)
+		p.Reason = packet.ForwardICMPError
+		return packet.NoReason
 	}
 	packet.TranslateICMPError(p, e, &f.Rewrite)
 	p.Reason = packet.ForwardICMPError

@@ -211,6 +211,27 @@ var modeRows = []row{
 		counters: map[string]uint64{"held-neighbor": 3},
 	},
 	{
+		name: "an error about what the server has sent reaches the server as its packets do, and one about the client's the client",
+		steps: []step{
+			withModes,
+			{in: []on{{nic1, askOf(vipMode, c1, macPort, syn)}, {nic1, askOf(vipMode, c1, tosPort, syn)}, {nic1, askOf(vipMode, c1, tunnelPort, syn)}},
+				out: []on{{nic2, passedOn(askOf(vipMode, c1, macPort, syn), server1)}, {nic2, marked(askOf(vipMode, c1, tosPort, syn), server1)}, {nic2, enclosed(askOf(vipMode, c1, tunnelPort, syn), server1)}}},
+			{in: []on{{nic1, told(macPort)}}, out: []on{{nic2, passedOn(told(macPort), server1)}}},
+			{in: []on{{nic1, told(tosPort)}}, out: []on{{nic2, marked(told(tosPort), server1)}}},
+			{in: []on{{nic1, told(tunnelPort)}}, out: []on{{nic2, enclosed(told(tunnelPort), server1)}}},
+			{in: []on{{nic2, func() packet.Frame {
+				f := icmpError(router, client, packet.ICMPUnreachable, 1, askOf(vipMode, c1, macPort, ack))
+				f.Dst, f.Src = mac2, otherMAC
+				return f
+			}()}}, out: []on{{nic1, func() packet.Frame {
+				f := icmpError(router, client, packet.ICMPUnreachable, 1, askOf(vipMode, c1, macPort, ack))
+				f.Dst, f.Src = clientMAC, mac1
+				return f
+			}()}}},
+		},
+		counters: map[string]uint64{"forward-new-flow": 3, "forward-icmp-error": 4},
+	},
+	{
 		name: "path MTU: a tunnel leaves 20 bytes less, MAC and TOS nothing",
 		steps: []step{
 			withModes,
@@ -226,6 +247,14 @@ var modeRows = []row{
 		},
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 1, "forward-sessionless": 1, "reply-frag-needed": 5, "drop-frame-too-long": 1},
 	},
+}
+
+// told is the client's error about an answer that came from a port of vipMode.
+func told(dport uint16) packet.Frame {
+	about := direct(dport, c1, ack)
+	f := icmpError(client, vipMode, packet.ICMPUnreachable, 4, about)
+	f.Dst, f.Src = mac1, clientMAC
+	return f
 }
 
 // fits is f with so many bytes from its IP header on, which may not be fragmented.
