@@ -108,7 +108,7 @@ var wrong = []struct{ line, word string }{
 	{"clear ns config basic", "-force"}, // nobody is there to be asked
 	// what this release does not have
 	{"add cs vserver c HTTP 10.1.0.70 80", "cs vserver"},
-	{"set lb vserver web -persistenceType SOURCEIP", "persistenceType"},
+	{"set lb vserver web -persistenceType COOKIEINSERT", "persistenceType"},
 	{"shell", "shell"},
 }
 
