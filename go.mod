@@ -6,6 +6,7 @@ require (
 	github.com/creack/pty v1.1.24 // terminals in tests
 	github.com/gliderlabs/ssh v0.3.8 // the SSH door
 	github.com/google/nftables v0.3.0 // silences the kernel on ports
+	github.com/miekg/dns v1.1.73 // addresses of servers by name, with their TTL, which net.Resolver does not tell
 	github.com/spf13/viper v1.21.0 // settings of the programs
 	github.com/vishvananda/netlink v1.3.1 // addresses, routes, neighbors
 	github.com/vishvananda/netns v0.0.5 // namespaces in tests

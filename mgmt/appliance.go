@@ -16,6 +16,7 @@ import (
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
 	"sluice/mgmt/monitor"
+	"sluice/mgmt/resolve"
 	"sluice/mgmt/sshd"
 	"sluice/mgmt/store"
 	"sluice/vendor-config/schema"
@@ -39,9 +40,11 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 		return nil, err
 	}
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname)}
+	n := &names{a: a}
+	resolver := resolve.New(s.Resolv, n.answer)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors")})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Host: h, Prober: prober, Log: log, Check: grammar.Check, Note: st.Note,
+		Ports: s.ports(), Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check, Note: st.Note,
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
 	ctx, cancel := context.WithCancel(ctx)
@@ -49,10 +52,12 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	a.close = func() {
 		cancel()
 		prober.Close()
+		resolver.Close()
 		running.Wait()
 		h.Close()
 	}
 	a.watch(ctx, h, &running)
+	n.remember()
 	a.load()
 	running.Go(func() { a.engine.Run(ctx) })
 	running.Go(func() { st.Journal(ctx) })

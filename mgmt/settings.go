@@ -15,9 +15,10 @@ import (
 // settings are what the daemon is started with. They are read once, from a YAML file and the environment; objects that
 // an operator configures never come from here.
 type settings struct {
-	Socket    string        `mapstructure:"socket"`     // of the dataplane
-	Hostname  string        `mapstructure:"hostname"`   // in the prompt; the system's when empty
-	ConfigDir string        `mapstructure:"config-dir"` // of the startup configuration
+	Socket    string        `mapstructure:"socket"`      // of the dataplane
+	Hostname  string        `mapstructure:"hostname"`    // in the prompt; the system's when empty
+	ConfigDir string        `mapstructure:"config-dir"`  // of the startup configuration
+	Resolv    string        `mapstructure:"resolv-conf"` // name servers, in the form of resolv.conf(5)
 	SSH       sshSettings   `mapstructure:"ssh"`
 	Users     []userSetting `mapstructure:"users"`
 	Ports     []portSetting `mapstructure:"ports"` // the same list as the dataplane's
@@ -56,6 +57,7 @@ func readSettings(path string) (*settings, error) {
 		"socket":       "/run/sluice/dataplane.sock",
 		"hostname":     host,
 		"config-dir":   "/config",
+		"resolv-conf":  "/etc/resolv.conf",
 		"ssh.listen":   "0.0.0.0:22",
 		"ssh.host-key": "/config/ssh_host_key",
 	} {

@@ -152,7 +152,7 @@ func TestHelpOfFields(t *testing.T) {
 
 func TestHelpText(t *testing.T) {
 	for _, row := range []struct{ head, want string }{
-		{"add server", "add server <name> <IPAddress> [-state ( ENABLED | DISABLED )] [-comment <comment>]\n"},
+		{"add server", "add server <name> (<IPAddress> | <domain>) [-domainResolveRetry <domainResolveRetry>] [-state ( ENABLED | DISABLED )] [-comment <comment>]\n"},
 		{"rm service", "rm service <name> ...\n"},
 		{"show route", "show route [<network>] [<netmask>] [<gateway>]\n"},
 		{"bind vlan", "bind vlan <id> [-ifnum <ifnum> ...] [-IPAddress <IPAddress> [<netmask>]]\n"},

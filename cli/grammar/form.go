@@ -42,7 +42,7 @@ func formOf(verb string, objs []*schema.Object) *form {
 		f.pos = append(f.pos, slices.DeleteFunc(positionals(main), func(p *schema.Field) bool { return !p.Takes("add") })...)
 		f.need = keys
 		for i, p := range f.pos {
-			if p.Required {
+			if p.Required || main.Other(p) != nil {
 				f.need = i + 1
 			}
 		}
@@ -133,7 +133,7 @@ func (f *form) keywords() []keyword {
 
 // takes tells whether the argument of the object may be given as keyword. aside: the object is not the main one.
 func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
-	if a == nil {
+	if a == nil || a.Instead != "" {
 		return false
 	}
 	if a.Key > 0 {
@@ -223,6 +223,9 @@ func usage(f *form) string {
 	parts := []string{f.verb, f.objs[0].Name()}
 	for i, p := range f.pos {
 		word := "<" + p.CLI + ">"
+		if o := f.objs[0].Other(p); o != nil && f.verb == "add" {
+			word = "(<" + p.CLI + "> | <" + o.CLI + ">)"
+		}
 		if f.many && i == len(f.pos)-1 {
 			word += " ..."
 		}

@@ -18,6 +18,9 @@ var groupLines = []string{
 	"bind serviceGroup pool -monitorName m-http",
 	"bind lb vserver vip pool",
 	"add serviceGroup spare HTTP",
+	"add server byname www.example.com -domainResolveRetry 60",
+	"add service named byname HTTP 80",
+	"bind serviceGroup spare byname 80",
 }
 
 func withGroups() []string { return slices.Concat(labLines, groupLines) }

@@ -63,6 +63,9 @@ func line(o *schema.Object, row any, hide bool) string {
 	var last []*schema.Field // positionals that stand behind the keywords
 	for i, p := range f.pos {
 		text := writeText(p, v)
+		if other := o.Other(p); text == "" && other != nil {
+			text = writeText(other, v)
+		}
 		if text == "" && i >= f.need {
 			if p.Unless != "" && written(o, o.Field(p.Unless), v) {
 				last = f.pos[i+1:]

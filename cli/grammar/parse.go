@@ -135,6 +135,11 @@ func (r *reader) takeUnbuilt(t Token) error {
 func (r *reader) positional(f *schema.Field, s string) error {
 	k := r.form.at(f)
 	v, err := canonical(k, s)
+	if other := k.obj.Other(f); err != nil && other != nil && r.form.verb == "add" {
+		if w, e := canonical(keyword{k.obj, other}, s); e == nil {
+			k, v, err = keyword{k.obj, other}, w, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -142,7 +147,7 @@ func (r *reader) positional(f *schema.Field, s string) error {
 		r.names = append(r.names, v)
 	}
 	r.values[where(k)] = append(r.values[where(k)], v)
-	if f.Key == 0 && !slices.Contains(r.order, k) {
+	if k.field.Key == 0 && !slices.Contains(r.order, k) {
 		r.order = append(r.order, k)
 	}
 	return nil

@@ -50,6 +50,8 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		return []string{"1.3.6.1.2.1.1.3.0", ".1.3"}[r.IntN(2)]
 	case f.Syntax == "request":
 		return []string{"HEAD /", "GET /a?b=c", `GET /"q'\x`}[r.IntN(3)]
+	case f.Syntax == "host":
+		return []string{"www.example.com", "a", "_x.y-z.org.", "10.0.0.999"}[r.IntN(4)]
 	case f.Syntax == "ifnum":
 		return fmt.Sprintf("1/%d", 1+r.IntN(4))
 	case f.CLI == "Listenpolicy":
@@ -90,6 +92,9 @@ func randomConfig(r *rand.Rand) *schema.Config {
 				}
 				if f.Key > 0 || f.Required || f.Takes(o.Verbs[0]) && r.IntN(2) == 0 {
 					ok = f.Set(v, randomValue(r, f, c)) == nil && ok
+					if f.Instead != "" {
+						v.Field(o.Field(f.Instead).Index).SetZero()
+					}
 				}
 			}
 			for _, f := range o.Fields { // as add does

@@ -10,6 +10,16 @@ import (
 func serverRules() rules {
 	return rules{
 		check: typed(func(c *schema.Config, s *schema.Server) error {
+			switch {
+			case s.Domain == "" && !s.IPAddress.IsValid():
+				return schema.Refuse(schema.Missing, "IPAddress")
+			case s.Domain != "" && s.IPAddress.IsValid():
+				return schema.Refuse(schema.BadArgument, "IPAddress", s.IPAddress.String()).Because("server " + s.Name + " has the domain name " + s.Domain + "; add another one for the address")
+			case s.Domain != "":
+				return nil
+			case s.DomainResolveRetry != schema.Of[schema.Server]().Fresh().(*schema.Server).DomainResolveRetry:
+				return schema.Refuse(schema.NoPrereq, "domainResolveRetry").Because("server " + s.Name + " has an address and no domain name")
+			}
 			if !unicast(s.IPAddress) {
 				return schema.Refuse(schema.BadAddress, "IPAddress", s.IPAddress.String()).Because("it is not an address of a host")
 			}
@@ -39,7 +49,12 @@ func serverRules() rules {
 	}
 }
 
-func serverClaim(row any) string { return row.(*schema.Server).IPAddress.String() }
+func serverClaim(row any) string {
+	if s := row.(*schema.Server); s.Domain == "" {
+		return s.IPAddress.String()
+	}
+	return ""
+}
 
 // serverAt finds the server that has the address.
 func serverAt(c *schema.Config, a netip.Addr) *schema.Server {

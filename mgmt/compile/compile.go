@@ -22,6 +22,8 @@ type Compiled struct {
 	Host   HostPlan
 	Probes []Probe
 
+	Queries []Query // domain names that are wanted
+
 	// For the next compilation.
 	net      *network
 	ids      IDs
@@ -34,9 +36,9 @@ type Compiled struct {
 // equal to one without prev, and a list of it that is equal to that of prev is the same memory.
 func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 	if prev == nil {
-		prev = &Compiled{Index: NewIndex(schema.New()), Tables: &api.Tables{Config: &api.Config{}}}
+		prev = &Compiled{Index: NewIndex(schema.New(), nil), Tables: &api.Tables{Config: &api.Config{}}}
 	}
-	m := &maker{x: newIndex(c, prev.Index), s: s, prev: prev}
+	m := &maker{x: newIndex(c, s, prev.Index), s: s, prev: prev}
 	if err := m.network(); err != nil {
 		return nil, err
 	}
@@ -48,6 +50,9 @@ func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 	}
 	m.out.Index, m.out.ids = m.x, s.IDs
 	m.out.Host = m.out.net.plan()
+	if m.out.Queries = prev.Queries; !c.Same(prev.Index.c, servers) {
+		m.out.Queries = m.x.queries()
+	}
 	m.config.StartupFactor = StartupRRFactor(c)
 	m.out.Tables = &api.Tables{Config: &m.config, FIB: &api.FIB{Routes: m.out.net.routes}}
 	return &m.out, nil
@@ -195,6 +200,9 @@ func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 		}
 		if p := proto(svc.ServiceType); p != t.Proto {
 			return t, schema.Refuse(schema.NotPermitted, "serviceName", svc.Name).Because("it is of type " + svc.ServiceType + ", lb vserver " + v.Name + " of type " + v.ServiceType)
+		}
+		if !x.addressed(svc) {
+			continue
 		}
 		t.Bindings = append(t.Bindings, api.Binding{Service: s.IDs.Services[b.Service], Weight: b.Weight})
 	}

@@ -5,12 +5,12 @@ import "sluice/vendor-config/schema"
 // ServiceUp tells whether the service may take new flows: it and its server are enabled, it has a source address
 // toward the server, and its monitors agree.
 func ServiceUp(c *schema.Config, s *State, service string) bool {
-	return NewIndex(c).ServiceUp(s, service)
+	return NewIndex(c, s).ServiceUp(s, service)
 }
 
 // VserverUp tells whether the vserver is enabled and has a service that is up.
 func VserverUp(c *schema.Config, s *State, vserver string) bool {
-	return NewIndex(c).VserverUp(s, vserver)
+	return NewIndex(c, s).VserverUp(s, vserver)
 }
 
 // ServiceEnabled tells whether the service takes part: it is in service, or still on its way out.
@@ -36,6 +36,9 @@ func (x *Index) ServiceLeaving(s *State, service string) bool {
 
 // usable tells whether packets can be sent to the service and its monitors agree. trusted: those that have not spoken do.
 func (x *Index) usable(s *State, svc *schema.Service, trusted bool) bool {
+	if !x.addressed(svc) {
+		return false
+	}
 	if !x.hasSNIP && svc.USIP != "YES" {
 		return false // no address that packets to the server could come from
 	}

@@ -39,13 +39,14 @@ type Index struct {
 	groups   map[string][]*Member // by the name of the group
 
 	departures []*Departure
+	named      map[string]named // servers with domain names
 }
 
-// NewIndex prepares c.
-func NewIndex(c *schema.Config) *Index { return newIndex(c, nil) }
+// NewIndex prepares c; s, which may be nil, knows the addresses of domain names.
+func NewIndex(c *schema.Config, s *State) *Index { return newIndex(c, s, nil) }
 
 // newIndex prepares c with what an earlier index, if any, has of the tables that c shares with its configuration.
-func newIndex(c *schema.Config, prev *Index) *Index {
+func newIndex(c *schema.Config, s *State, prev *Index) *Index {
 	x := &Index{c: c}
 	same := func(objects ...*schema.Object) bool {
 		for _, o := range objects {
@@ -85,6 +86,7 @@ func newIndex(c *schema.Config, prev *Index) *Index {
 	} else {
 		x.indexAddresses()
 	}
+	x.indexNames(s, prev)
 	return x
 }
 
@@ -151,8 +153,11 @@ func (x *Index) Bindings(vserver string) []Bound { return x.bound[vserver] }
 // VserversOf are the vservers to which a service is bound.
 func (x *Index) VserversOf(service string) []string { return x.users[service] }
 
-// ServerOf finds the server of a service, or nil.
+// ServerOf finds the server of a service, or nil; one with a domain name with the address that the name has, if that is known.
 func (x *Index) ServerOf(svc *schema.Service) *schema.Server {
+	if n, ok := x.named[svc.Server]; ok {
+		return n.server
+	}
 	if row, ok := x.c.Row(servers, svc.Server); ok {
 		return row.(*schema.Server)
 	}
@@ -198,10 +203,14 @@ func (x *Index) Since(prev *Index) (d Difference) {
 	for svc := range changed {
 		d.Services = append(d.Services, svc.Name)
 	}
-	if moved, _ := since(x.c, prev.c, servers); len(moved) > 0 {
+	if !x.sameServers(prev) {
+		moved, _ := since(x.c, prev.c, servers)
 		on := map[string]bool{}
 		for _, row := range moved {
 			on[row.(*schema.Server).Name] = true
+		}
+		for name, n := range x.named {
+			on[name] = on[name] || prev.named[name] != n
 		}
 		for svc := range x.Services() {
 			if on[svc.Server] && !changed[svc] {

@@ -25,7 +25,7 @@ type maker struct {
 	renumbered bool // a service has gone, or has another number or protocol than before
 }
 
-// madeService is what was made of one service.
+// madeService is what was made of one service; one whose server's address is not known is not on the wire.
 type madeService struct {
 	row    *schema.Service
 	server *schema.Server
@@ -72,7 +72,7 @@ func (m *maker) network() error {
 // services makes the services and their probes.
 func (m *maker) services() error {
 	rowwise := m.out.net == m.prev.net && alike(m.x.c, m.prev.Index.c, serviceRows, servers, vserverRows, bindings, nsIPs, groupRows, memberRows)
-	if rowwise && m.x.sameServices(m.prev.Index) && m.x.c.Same(m.prev.Index.c, servers) && identical(m.s.IDs.Services, m.prev.ids.Services) {
+	if rowwise && m.x.sameServices(m.prev.Index) && m.x.sameServers(m.prev.Index) && identical(m.s.IDs.Services, m.prev.ids.Services) {
 		m.out.services, m.out.Probes, m.config.Services = m.prev.services, m.prev.Probes, m.prev.Tables.Config.Services
 		return nil
 	}
@@ -95,19 +95,21 @@ func (m *maker) services() error {
 				return err
 			}
 			services = services || !ok || !reflect.DeepEqual(made.out, was.out)
-			m.renumbered = m.renumbered || ok && (made.out.ID != was.out.ID || made.out.Proto != was.out.Proto)
+			m.renumbered = m.renumbered || ok && (made.out.IP.IsValid() != was.out.IP.IsValid() || made.out.ID != was.out.ID || made.out.Proto != was.out.Proto)
 			watched = watched || !ok || !reflect.DeepEqual(made.probes, was.probes)
 		}
 		if ok {
 			found++
 		}
-		m.out.services, m.config.Services = append(m.out.services, made), append(m.config.Services, made.out)
+		if m.out.services = append(m.out.services, made); made.out.IP.IsValid() {
+			m.config.Services = append(m.config.Services, made.out)
+		}
 	}
 	m.renumbered = m.renumbered || found < len(old.list)
 	switch {
 	case !services:
 		m.config.Services = m.prev.Tables.Config.Services
-	case n == 0:
+	case len(m.config.Services) == 0:
 		m.config.Services = nil
 	}
 	if !watched {

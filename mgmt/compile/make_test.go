@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"sluice/cli/grammar"
 	"sluice/vendor-config/schema"
@@ -16,7 +18,7 @@ import (
 func anyLine(r *rand.Rand) string {
 	n := func(k int) int { return r.IntN(k) }
 	yes := func(a, b string) string { return []string{a, b}[r.IntN(2)] }
-	switch r.IntN(34) {
+	switch r.IntN(35) {
 	case 24:
 		return fmt.Sprintf("add serviceGroup g%d %s", n(3), yes("HTTP", "TCP"))
 	case 25, 26:
@@ -35,6 +37,9 @@ func anyLine(r *rand.Rand) string {
 		return fmt.Sprintf("%s serviceGroup g%d%s", yes("bind", "unbind"), n(3), yes(" -monitorName m1", " -monitorName m2"))
 	case 31:
 		return fmt.Sprintf("%s%d", yes("set serviceGroup g1 -svrTimeout ", yes("rm serviceGroup g", "unbind serviceGroup g1 srv1 8")), n(3))
+	case 34:
+		k := n(4)
+		return fmt.Sprintf("add server srv%d h%d.example.com", k, k)
 	case 0, 1:
 		return fmt.Sprintf("add server srv%d 10.2.0.%d", n(4), 10+n(6))
 	case 2, 3:
@@ -104,7 +109,12 @@ func TestCompilingOnWhatWasThere(t *testing.T) {
 		if step%50 == 0 { // a dataplane that goes on from an earlier management brings its own numbers
 			s.IDs = IDs{Services: map[string]uint32{"s1": uint32(1 + r.IntN(9)), "s2": 10}, Vservers: map[string]uint32{"v1": uint32(1 + r.IntN(9))}}
 		}
-		was := s.IDs
+		was, before := s.IDs, NewIndex(c, s)
+		if r.IntN(6) == 0 { // a name has other addresses, or none
+			n := r.IntN(4)
+			s.Resolved(fmt.Sprint("srv", n), fmt.Sprintf("h%d.example.com", n), []netip.Addr{netip.AddrFrom4([4]byte{10, 2, 0, byte(20 + r.IntN(4))})},
+				[]string{"", "no such name"}[r.IntN(2)], time.Time{}, time.Time{})
+		}
 		s.IDs = AssignIDs(next, s.IDs)
 		got, err := Compile(next, s, prev)
 		want, wanted := Compile(next, s, nil)
@@ -128,7 +138,7 @@ func TestCompilingOnWhatWasThere(t *testing.T) {
 		if prev != nil && len(got.services) > 0 && len(prev.services) > 0 && slices.Contains(prev.services, got.services[0]) {
 			reused++
 		}
-		checkSince(t, got.Index, NewIndex(c), line)
+		checkSince(t, got.Index, before, line)
 		c, prev = next, got
 	}
 	if reused < 1000 {
@@ -136,8 +146,8 @@ func TestCompilingOnWhatWasThere(t *testing.T) {
 	}
 }
 
-// named are all names that a service may have, of either version.
-func named(x, prev *Index) []string {
+// serviceNames are all names that a service may have, of either version.
+func serviceNames(x, prev *Index) []string {
 	names := map[string]bool{}
 	for _, i := range []*Index{x, prev} {
 		for svc := range i.Services() {
@@ -153,12 +163,12 @@ func checkSince(t *testing.T, x, prev *Index, line string) {
 	d := x.Since(prev)
 	for _, up := range []bool{true, false} {
 		s := &State{}
-		for _, name := range named(x, prev) {
+		for _, name := range serviceNames(x, prev) {
 			for _, m := range []string{"tcp-default", "ping-default", "m0", "m1"} {
 				s.Record(name, m, MonitorResult{Known: true, Up: up})
 			}
 		}
-		for _, name := range named(x, prev) {
+		for _, name := range serviceNames(x, prev) {
 			if x.Service(name) == nil || d.All || slices.Contains(d.Services, name) {
 				continue
 			}
@@ -177,7 +187,7 @@ func checkSince(t *testing.T, x, prev *Index, line string) {
 			}
 		}
 	}
-	for _, name := range named(x, prev) {
+	for _, name := range serviceNames(x, prev) {
 		if prev.Service(name) != nil && x.Service(name) == nil && !d.Gone {
 			t.Fatalf("%s removes service %s, which Since does not tell", line, name)
 		}

@@ -54,7 +54,7 @@ type Aim struct {
 // Aim tells what a monitor watches for a service, and whether it does so now.
 func (x *Index) Aim(service, monitor string) (a Aim, runs bool) {
 	svc := x.Service(service)
-	if svc == nil || !x.serviceEnabled(svc) {
+	if svc == nil || !x.serviceEnabled(svc) || !x.addressed(svc) {
 		return a, false
 	}
 	for _, m := range x.monitorsOf(svc) {
@@ -70,7 +70,7 @@ func (x *Index) Aim(service, monitor string) (a Aim, runs bool) {
 
 // Probes are the monitors that must run now, in the order of services and of the monitors bound to each.
 func Probes(c *schema.Config, s *State) []Probe {
-	x := NewIndex(c)
+	x := NewIndex(c, s)
 	n := layout(x, s)
 	var out []Probe
 	for svc := range x.Services() {
@@ -93,7 +93,7 @@ func probes(x *Index, n *network, svc *schema.Service, srv *schema.Server) ([]Pr
 		if err != nil {
 			return nil, err
 		}
-		if m.Off || !x.serviceEnabled(svc) {
+		if m.Off || !x.serviceEnabled(svc) || !srv.IPAddress.IsValid() {
 			continue
 		}
 		if src := n.sourcesToward(p.Target.Addr()); len(src) > 0 {

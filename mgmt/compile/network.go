@@ -292,7 +292,7 @@ func maskBits(mask netip.Addr) (int, bool) {
 }
 
 // Host says which addresses and routes belong on the kernel's side of the ports.
-func Host(c *schema.Config, s *State) HostPlan { return layout(NewIndex(c), s).plan() }
+func Host(c *schema.Config, s *State) HostPlan { return layout(NewIndex(c, s), s).plan() }
 
 func (n *network) plan() HostPlan {
 	plan := HostPlan{Routes: n.kernel}
@@ -319,7 +319,7 @@ type RouteEntry struct {
 
 // Routes are all routes, connected ones first, then static ones in the order in which they were added.
 func Routes(c *schema.Config, s *State) []RouteEntry {
-	n := layout(NewIndex(c), s)
+	n := layout(NewIndex(c, s), s)
 	var out []RouteEntry
 	for _, d := range n.connected {
 		out = append(out, RouteEntry{Prefix: d.prefix, Owner: d.owner, Port: n.ports[d.port].Name, InUse: true})

@@ -132,7 +132,7 @@ func TestHashMethods(t *testing.T) {
 func TestSubnetFollowsItsVLAN(t *testing.T) {
 	c := configure(t, "add ns ip 10.1.0.5 255.255.255.0\nadd ns ip 10.2.0.5 255.255.255.0\nadd ns ip 10.2.0.6 255.255.255.0\nadd vlan 2\nbind vlan 2 -ifnum 1/2\n"+
 		"bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0\nadd ns ip 10.2.0.7 255.255.255.0\nadd ns ip 10.3.0.5 255.255.255.0")
-	n, err := newNetwork(NewIndex(c), site(c))
+	n, err := newNetwork(NewIndex(c, nil), site(c))
 	if err != nil {
 		t.Fatal(err)
 	}

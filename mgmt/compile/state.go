@@ -29,6 +29,8 @@ type State struct {
 	// Elsewhere are the addresses, with the lengths of their subnets, of kernel devices that are no twins, e.g. of a
 	// management port that DPDK does not drive. An NSIP among them stays where it is, and their subnets are theirs.
 	Elsewhere []netip.Prefix
+
+	Resolutions map[string]Resolution // of domain names, by server; never written to: see Resolved
 }
 
 // Port is a port of the appliance and its twin, the kernel's side of it.

@@ -57,7 +57,7 @@ bind service c -monitorName ping`)
 	s.Record("b", "ping", MonitorResult{Known: true, Up: true, Load: 5, LoadKnown: true})
 	s.Record("b", "tcp", MonitorResult{Known: true, Up: true})
 	s.Record("c", "ping", MonitorResult{Known: true, Up: true, LoadKnown: true})
-	h := NewIndex(c).Settled(s)
+	h := NewIndex(c, s).Settled(s)
 	want := []api.Load{{Service: s.IDs.Services["a"], Load: 32}, {Service: s.IDs.Services["c"], Load: 0}}
 	if len(h.Loads) != 2 || h.Loads[0] != want[0] || h.Loads[1] != want[1] {
 		t.Errorf("loads are %+v, want %+v", h.Loads, want)

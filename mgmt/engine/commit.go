@@ -181,6 +181,9 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if prev.compiled == nil || !identical(prev.compiled.Probes, out.Probes) {
 		e.opt.Prober.Set(out.Probes)
 	}
+	if e.opt.Resolver != nil && (prev.compiled == nil || !identical(prev.compiled.Queries, out.Queries)) {
+		e.opt.Resolver.Set(out.Queries)
+	}
 	return r, nil
 }
 
@@ -252,6 +255,7 @@ func (e *Engine) applyTables(prev, next *version, ids compile.IDs) (warning stri
 func (e *Engine) arrange(prev, next *version, ids compile.IDs, now *compile.State) (*compile.State, []turn) {
 	s := now.Clone()
 	s.IDs = ids
+	s.Unresolve(next.config)
 	d := next.index.Since(prev.index)
 	carry(prev, next, s, d)
 	return s, settle(next, s, d, e.opt.Now())

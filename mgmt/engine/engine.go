@@ -41,6 +41,12 @@ type Prober interface {
 	Set(probes []compile.Probe)
 }
 
+// Resolver finds the addresses of domain names. Answers come back by Observe (State.Resolved).
+type Resolver interface {
+	// Set replaces the names that are asked for. Those that stay the same go on undisturbed.
+	Set(queries []compile.Query)
+}
+
 // Dataplane is a connection to the packet plane.
 type Dataplane interface {
 	api.Dataplane
@@ -55,6 +61,7 @@ type Options struct {
 	Dial   func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
 	Log    *slog.Logger                                 // audit and faults
 
+	Resolver Resolver                   // of domain names; nil: they have no addresses
 	Check    func(*schema.Config) error // of a whole configuration that no operations have made; nil accepts all
 	Note     func(*schema.Config)       // told of every configuration that a command has put in force; must not wait
 	Now      func() time.Time           // time.Now when nil
@@ -96,7 +103,7 @@ type Engine struct {
 	trouble struct{ kernel, refused error } // see Trouble
 
 	health, neighbors chan struct{} // there is news to send
-	moved             chan struct{} // an address of ours has come up or gone on a device that is no port
+	moved             chan struct{} // an address of ours has come up or gone on a device that is no port, or that of a server has changed
 
 	samples samples
 }
@@ -127,7 +134,7 @@ func New(opt Options) *Engine {
 	}
 	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
 	c := schema.New()
-	e.cur = &version{config: c, index: compile.NewIndex(c), at: opt.Now()} // no earlier version to compile from
+	e.cur = &version{config: c, index: compile.NewIndex(c, nil), at: opt.Now()} // no earlier version to compile from
 	e.state = &compile.State{Ports: opt.Ports, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
 	return e
 }
@@ -174,7 +181,7 @@ func (e *Engine) observe(change func(*compile.State) error) ([]turn, error) {
 		return nil, err
 	}
 	next.IDs, next.Ports = e.state.IDs, e.state.Ports
-	if !slices.Equal(e.state.Elsewhere, next.Elsewhere) {
+	if !slices.Equal(e.state.Elsewhere, next.Elsewhere) || !compile.SameAddresses(e.state.Resolutions, next.Resolutions) {
 		poke(e.moved)
 	}
 	turns := settleTouched(e.cur, next, e.opt.Now())

@@ -14,7 +14,8 @@ func showServer(p *page) error {
 	}
 	for i, s := range rows {
 		p.number(i, one)
-		p.f("Name: %s\tState:%s\n\tIPAddress: %s\n", s.Name, s.State, s.IPAddress)
+		p.f("Name: %s\tState:%s\n", s.Name, s.State)
+		p.address(s)
 		p.leaving(s)
 		if s.Comment != "" {
 			p.f("\tComment: %q\n", s.Comment)
@@ -26,7 +27,7 @@ func showServer(p *page) error {
 		for svc := range p.x.Services() {
 			if svc.Server == s.Name {
 				n++
-				p.f("\n%d)\t%s (%s: %s) - %s State: %s", n, p.boundName(svc.Name), s.IPAddress, port(svc.Port), svc.ServiceType, p.serviceState(svc.Name))
+				p.f("\n%d)\t%s (%s: %s) - %s State: %s", n, p.boundName(svc.Name), p.serverIP(svc), port(svc.Port), svc.ServiceType, p.serviceState(svc.Name))
 			}
 		}
 		if n > 0 {

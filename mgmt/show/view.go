@@ -81,7 +81,7 @@ func Text(op *grammar.Op, v *View) (string, error) {
 		return "", schema.Refuse(schema.NotSupported, op.Verb+" "+op.Object.Name())
 	}
 	var b strings.Builder
-	if err := write(&page{Builder: &b, View: v, x: compile.NewIndex(v.Config), op: op}); err != nil {
+	if err := write(&page{Builder: &b, View: v, x: compile.NewIndex(v.Config, v.State), op: op}); err != nil {
 		return "", err
 	}
 	return b.String(), nil
@@ -192,7 +192,7 @@ func port(n uint16) string {
 }
 
 func (p *page) serverIP(svc *schema.Service) string {
-	if s := p.x.ServerOf(svc); s != nil {
+	if s := p.x.ServerOf(svc); s != nil && s.IPAddress.IsValid() {
 		return s.IPAddress.String()
 	}
 	return "0.0.0.0"

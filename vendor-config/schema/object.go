@@ -34,6 +34,7 @@ import (
 //	only:"add,set"    verbs that take the argument (all when left out)
 //	within:"yes"      this key finds a row that belongs to one of another object with the same words: with it a command such as
 //	                  set or disable is about that row, without it about the other
+//	instead:"IPAddress"  no argument of its own: typed in the place of that positional, when the word is no value of that one
 //	kept:"yes"        no argument of any command: it is kept in files only
 //	also:"set,rm"     verbs besides add that take this positional, where it is optional and must agree with the row
 //	many:"yes"        keyword takes values up to the next keyword: several rows when it is a key, else joined by spaces
@@ -74,6 +75,7 @@ type Field struct {
 	HasMin, HasMax     bool
 	Any                string
 	Unit, Ref, After   string
+	Instead            string
 	targets            []*Object
 	Unless             string
 	Key, Pos           int
@@ -142,6 +144,16 @@ func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
 		}
 	}
 	return f.Targets()[0], nil
+}
+
+// Other is the field that may be typed in the place of the positional, or nil.
+func (o *Object) Other(positional *Field) *Field {
+	for _, f := range o.Fields {
+		if f.Instead != "" && f.Instead == positional.CLI {
+			return f
+		}
+	}
+	return nil
 }
 
 // Takes tells whether the argument may be given with the verb, as far as its tag only says.

@@ -2,12 +2,14 @@ package schema
 
 import "net/netip"
 
-// Server is a named server address.
+// Server is a named server, by its address or by a domain name that is resolved again and again.
 type Server struct {
-	Name      string     `cli:"name" key:"1" max:"127" syntax:"name" help:"Name of the server"`
-	IPAddress netip.Addr `cli:"IPAddress" pos:"2" required:"yes" help:"IPv4 address of the server"`
-	State     string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state; disabling a server disables its services"`
-	Comment   string     `cli:"comment" max:"255" help:"Any text about the server"`
+	Name               string     `cli:"name" key:"1" max:"127" syntax:"name" help:"Name of the server"`
+	IPAddress          netip.Addr `cli:"IPAddress" pos:"2" help:"IPv4 address of the server, or its domain name"`
+	Domain             string     `cli:"domain" instead:"IPAddress" fixed:"yes" max:"253" syntax:"host" help:"Domain name of the server"`
+	DomainResolveRetry uint32     `cli:"domainResolveRetry" def:"5" min:"5" max:"20939" unit:"seconds" help:"Time until a domain name that could not be resolved is asked for again; one that could is when its TTL is over"`
+	State              string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state; disabling a server disables its services"`
+	Comment            string     `cli:"comment" max:"255" help:"Any text about the server"`
 
 	Delay        uint32 `cli:"delay" pos:"9" only:"disable" max:"31536000" unit:"seconds" help:"How long it keeps its connections before it is out of service; with graceFul: at most"`
 	GraceFul     string `cli:"graceFul" only:"disable" enum:"YES,NO" def:"NO" help:"It is out of service when its last connection has ended"`
@@ -16,5 +18,5 @@ type Server struct {
 
 func init() {
 	register[Server]("server", "server", "add set unset rm enable disable show", "Server entity", true)
-	unbuilt[Server]("translationIp translationMask domainResolveRetry=5 IPv6Address=NO domainResolveNow td=0")
+	unbuilt[Server]("translationIp translationMask IPv6Address=NO domainResolveNow td=0")
 }

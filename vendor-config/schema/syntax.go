@@ -12,6 +12,7 @@ var syntaxes = map[string]func(string) string{
 	"codes":   codesFault,
 	"request": requestFault,
 	"ifnum":   ifnumFault,
+	"host":    hostFault,
 
 	"protocol":  protocolFault,
 	"payload":   payloadFault,
@@ -32,6 +33,24 @@ func nameFault(s string) string {
 		if !plain && (i == 0 || !strings.ContainsRune("#. :@=-", rune(c))) {
 			return "a name begins with a letter, digit or _ and goes on with letters, digits and _ # . space : @ = -"
 		}
+	}
+	return ""
+}
+
+// hostFault: labels of letters, digits, hyphens and underscores (RFC 1035 2.3.1, RFC 2181 11), of which the last is no number,
+// or an address that was mistyped would be one.
+func hostFault(s string) string {
+	if s == "" {
+		return "" // none
+	}
+	labels := strings.Split(strings.TrimSuffix(s, "."), ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || strings.Trim(strings.ToLower(l), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || l[0] == '-' || l[len(l)-1] == '-' {
+			return "the domain name of a host is labels of letters, digits, - and _ with dots between them, e.g. www.example.com"
+		}
+	}
+	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
+		return "the last label of a domain name is no number"
 	}
 	return ""
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // tagNames are the tags that a field may bear; object.go explains them.
-var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also within kept after unless many flag syntax for secret help")
+var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also within kept instead after unless many flag syntax for secret help")
 
 // register adds an object; it panics on a wrong tag, so that a fault of the programmer shows at the first start.
 func register[T any](words, yang, verbs, help string, rows bool) {
@@ -84,7 +84,8 @@ func field(i int, sf reflect.StructField) (*Field, string) {
 	}
 	f := &Field{Index: i, CLI: tags["cli"], YANG: kebab(sf.Name), Help: tags["help"], Enum: list("enum"), Later: list("later"),
 		Only: list("only"), Also: list("also"), Any: tags["any"], Unit: tags["unit"], Ref: tags["ref"], After: tags["after"], Unless: tags["unless"],
-		Syntax: tags["syntax"], Always: tags["always"] != "", Fixed: tags["fixed"] != "", Required: tags["required"] != "",
+		Instead: tags["instead"],
+		Syntax:  tags["syntax"], Always: tags["always"] != "", Fixed: tags["fixed"] != "", Required: tags["required"] != "",
 		Secret: tags["secret"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "",
 		Within: tags["within"] != "", Kept: tags["kept"] != "", Type: sf.Type, Alias: map[string]string{}}
 	f.Default, f.HasDefault = tags["def"]
@@ -199,7 +200,7 @@ func (o *Object) fault() string {
 		if f.Pos > 0 && o.Rows && f.Pos <= keys {
 			return "positional " + f.CLI + " stands among the keys"
 		}
-		for _, other := range []string{f.After, f.DefaultBy, f.ForField, f.Unless} {
+		for _, other := range []string{f.After, f.DefaultBy, f.ForField, f.Unless, f.Instead} {
 			if other != "" && o.Field(other) == nil {
 				return "field " + f.CLI + " speaks of " + other + ", which does not exist"
 			}
