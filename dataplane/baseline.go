@@ -45,6 +45,7 @@ func (b baselines) since(rows []api.FlowStats) {
 		s := &rows[i]
 		at := b[s.ID].at
 		s.Flows -= at.Flows
+		s.Spilled -= at.Spilled
 		s.PacketsIn -= at.PacketsIn
 		s.BytesIn -= at.BytesIn
 		s.PacketsOut -= at.PacketsOut

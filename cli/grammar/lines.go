@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"sluice/vendor-config/schema"
@@ -12,7 +13,7 @@ import (
 func Lines(c *schema.Config) []string {
 	var lines []string
 	for _, o := range schema.Objects() {
-		for row := range c.Each(o) {
+		for _, row := range inOrder(c, o) {
 			lines = append(lines, Line(o, row))
 		}
 	}
@@ -23,7 +24,7 @@ func Lines(c *schema.Config) []string {
 func Shown(c *schema.Config) []string {
 	var lines []string
 	for _, o := range schema.Objects() {
-		for row := range c.Each(o) {
+		for _, row := range inOrder(c, o) {
 			lines = append(lines, line(o, row, true))
 		}
 	}
@@ -51,6 +52,38 @@ func secretNamed(short string) bool {
 		}
 	}
 	return false
+}
+
+// inOrder are the rows of an object, each behind those of the same object that it refers to.
+func inOrder(c *schema.Config, o *schema.Object) []any {
+	rows := c.Rows(o)
+	var own []*schema.Field
+	for _, f := range o.Fields {
+		if f.Ref != "" && slices.Contains(f.Targets(), o) {
+			own = append(own, f)
+		}
+	}
+	if len(own) == 0 {
+		return rows
+	}
+	list, done := make([]any, 0, len(rows)), make(map[any]bool, len(rows))
+	var add func(row any)
+	add = func(row any) {
+		if done[row] {
+			return
+		}
+		done[row] = true
+		for _, f := range own {
+			if other, ok := c.Row(o, f.Text(reflect.ValueOf(row).Elem())); ok {
+				add(other)
+			}
+		}
+		list = append(list, row)
+	}
+	for _, row := range rows {
+		add(row)
+	}
+	return list
 }
 
 // Line writes the command that creates a row.

@@ -75,7 +75,7 @@ var parsed = [][2]string{
 	{"show route 0.0.0.0", `show route ["0.0.0.0"]`},
 	{"add server s 10.0.0.1 -devno 1234 -comment 'a # b' # rest", `add server ["s"] IPAddress=10.0.0.1 comment=a # b`},
 	{"add server q/s/ 10.0.0.1", `add server ["s"] IPAddress=10.0.0.1`},
-	{"add service s 10.0.0.1 HTTP 80 -cip DISABLED -CKA no -maxClient 0", `add service ["s"] serverName=10.0.0.1 serviceType=HTTP port=80`},
+	{"add service s 10.0.0.1 HTTP 80 -cip DISABLED -CKA no -maxClient 0", `add service ["s"] serverName=10.0.0.1 serviceType=HTTP port=80 maxClient=0`},
 	{"set service s -CKA NO", `set service ["s"]`},
 	{"exit", `exit - []`},
 	{"QUIT", `quit - []`},

@@ -90,7 +90,8 @@ func randomConfig(r *rand.Rand) *schema.Config {
 				if f.ForField != "" && !slices.Contains(f.ForValues, o.Field(f.ForField).Text(v)) {
 					continue
 				}
-				if f.Key > 0 || f.Required || f.Takes(o.Verbs[0]) && r.IntN(2) == 0 {
+				// Of an object with many options a few are given, lest none of its rows fits together.
+				if f.Key > 0 || f.Required || f.Takes(o.Verbs[0]) && (f.Pos > 0 && r.IntN(2) == 0 || r.IntN(max(2, len(o.Fields)/6)) == 0) {
 					ok = f.Set(v, randomValue(r, f, c)) == nil && ok
 					if f.Instead != "" {
 						v.Field(o.Field(f.Instead).Index).SetZero()

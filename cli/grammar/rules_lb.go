@@ -126,6 +126,7 @@ func vserverRules() rules {
 			v := other.(*schema.LBVserver)
 			return schema.Refuse(schema.RowExists, v.Place(), protocol(v.ServiceType)).Because("it is lb vserver " + v.Name)
 		},
+		inUse:    typed(backupInUse),
 		bindings: true,
 	}
 }

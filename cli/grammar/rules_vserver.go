@@ -35,6 +35,9 @@ func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
 }
 
 func checkVserver(c *schema.Config, v *schema.LBVserver) error {
+	if err := checkSpillover(c, v); err != nil {
+		return err
+	}
 	switch n := bits(v.Netmask); {
 	case n < 1:
 		return badMask("netmask", v.Netmask)

@@ -110,6 +110,18 @@ const (
 	StartupUp                         // a service of it came up
 )
 
+// Spillover is what a vserver's new flows are counted against to decide that they go to its backup.
+type Spillover uint8
+
+// The numbers travel between programs: new ones go to the end.
+const (
+	SpillNever      Spillover = iota
+	SpillConnection           // open flows of the vserver
+	SpillDynamic              // the same, against the sum of MaxClient of its services that are up
+	SpillBandwidth            // kbit/s in both directions in the last second
+	SpillHealth               // percent of the weights that belongs to services that are up: below it
+)
+
 // IP protocol numbers of a vserver or service. ProtoAny matches every protocol.
 const (
 	ProtoAny uint8 = 0
@@ -150,9 +162,16 @@ type Vserver struct {
 	TokenOffset, TokenLength uint16
 
 	Mode        Mode
-	DSCP        uint8 // ModeTOS: what the server knows the VIP by, 1-63
-	Sessionless bool  // each packet is balanced by itself: no flow is kept
-	L2Conn      bool  // connections are also told apart by the sender's MAC address, VLAN and port
+	DSCP        uint8  // ModeTOS: what the server knows the VIP by, 1-63
+	Sessionless bool   // each packet is balanced by itself: no flow is kept
+	L2Conn      bool   // connections are also told apart by the sender's MAC address, VLAN and port
+	Hidden      bool   // clients reach it through other vservers only: it listens nowhere, and IP is none
+	Backup      uint32 // Vserver.ID that takes new flows while this one cannot; 0 = none
+
+	Spillover       Spillover
+	SpillThreshold  uint32 // connections, kbit/s or percent, as Spillover says
+	SpillAccept     bool   // beyond the threshold flows are taken all the same if no backup can take them
+	HealthThreshold uint32 // percent of bound services that must be up for the vserver to be; 0 = one of them
 }
 
 // Mode is how packets of a vserver are sent to the server.
@@ -184,7 +203,10 @@ type Service struct {
 	SNIPs         []uint32 // SNIP.IDs that may be the source, best first; unused with UseSourceIP
 	ServerTimeout uint32   // seconds idle before a flow is forgotten; the shorter of both sides counts
 
-	HashID uint32 // who it is for hash methods, in place of its address and port; 0: these
+	HashID       uint32 // who it is for hash methods, in place of its address and port; 0: these
+	MaxClient    uint32 // open flows at a time; 0 = no limit
+	MaxBandwidth uint32 // kbit/s in both directions beyond which it gets no new flows; 0 = no limit
+	Surge        bool   // new connections wait their turn while it is full
 }
 
 // Health says which services may take new flows. It changes with monitors and with enable and disable.
@@ -320,6 +342,8 @@ type FlowStats struct {
 	RecentBytes   uint64 // the same for LEASTBANDWIDTH
 
 	Sessions uint64 // vservers: persistence sessions now
+	Spilled  uint64 // vservers: new flows that went to a backup since start, or would have
+	Waiting  uint64 // vservers: connections in the surge queue now
 }
 
 // SNIPStats tells what a SNIP is called by number, so that a management that starts anew keeps the numbers.

@@ -22,7 +22,7 @@ func BenchmarkPick(b *testing.B) {
 				s.account(1, id+1)
 			}
 			for b.Loop() {
-				s.Opened(s.Pick(tab, v, 0, 0))
+				s.Opened(0, s.Pick(tab, v, 0, 0))
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func TestLeastConnectionOfManyWorkers(t *testing.T) {
 			if len(flows) > 0 && r.IntN(5) < 2 {
 				i := r.IntN(len(flows))
 				f := flows[i]
-				all[f[0]].Closed(uint32(f[1]))
+				all[f[0]].Closed(0, uint32(f[1]))
 				open[f[1]]--
 				flows[i] = flows[len(flows)-1]
 				flows = flows[:len(flows)-1]
@@ -48,7 +48,7 @@ func TestLeastConnectionOfManyWorkers(t *testing.T) {
 					t.Fatalf("%d workers, step %d: worker %d chose %d, but open are %v", n, step, w, got, open)
 				}
 			}
-			all[w].Opened(uint32(got))
+			all[w].Opened(0, uint32(got))
 			open[got]++
 			flows = append(flows, [2]int{w, got})
 		}

@@ -45,6 +45,8 @@ type State struct {
 	peers  [MaxStates]uintptr // bases of the others' memory
 	others int                // how many peers there are
 
+	shared uintptr // the first state's memory
+
 	second     atomic.Uint32 // that is running
 	noted      uint32        // the last one before it for which sums were noted
 	next, last uint32        // services whose sums are still to be noted
@@ -59,23 +61,36 @@ const entries = table.MaxID + 1
 const (
 	vserversAt = uintptr(0)                       // vserverState
 	openAt     = vserversAt + entries*vserverSize // uint32 by service: flows open now
-	servicesAt = openAt + entries*4               // serviceState
+	grantedAt  = openAt + entries*4               // uint32 by service: places that this worker has, see quota
+	takenAt    = grantedAt + entries*4            // uint32 by service: places that all workers have; in the first state's memory
+	vtakenAt   = takenAt + entries*4              // the same by vserver
+	servicesAt = vtakenAt + entries*4             // serviceState
 	stateSize  = servicesAt + entries*serviceSize
 )
 
 // vserverState is what is remembered of a vserver.
 type vserverState struct {
 	turn    uint32 // place in its pool whose turn is next
-	_       uint32
+	waiting uint32 // connections in the surge queue: see Queued
 	startup uint64 // see starting
+
+	open, granted uint32 // flows open now, and places for them: see quota
+	second        uint32 // of the sums: see sum
+	_             uint32
+	summing       uint64 // bytes of this worker's accounts noted so far in second
+	total         uint64 // all of them as noted in the second before
+	rate          uint64 // bytes that total has grown by then; others read it
+	spilled       uint64 // flows that went elsewhere
 }
+
+var _ = [1]struct{}{}[vserverSize-64]
 
 // serviceState is what is remembered of a service beside its open flows: a cache line that others read, too, then the past.
 type serviceState struct {
-	accounts uint64  // address of the first Account
-	answers  answers // since the start
-	seen     load    // for others: see note
-	_        uint64
+	accounts uint64       // address of the first Account
+	answers  answers      // since the start
+	seen     load         // for others: see note
+	rate     uint64       // bytes in the last whole second; others read it, too
 	past     [Window]load // sums at the beginning of each second of the window
 }
 
@@ -95,7 +110,8 @@ func New() (*State, error) {
 	}
 	// Few pages are touched, by the worker between packets: huge ones would cost it time and memory. A kernel without them refuses.
 	_ = syscall.Madvise(mem, syscall.MADV_NOHUGEPAGE)
-	return &State{base: uintptr(unsafe.Pointer(&mem[0])), next: 1, mem: mem}, nil
+	base := uintptr(unsafe.Pointer(&mem[0]))
+	return &State{base: base, shared: base, next: 1, mem: mem}, nil
 }
 
 // Close returns the memory. States that were joined are closed after all of them have come to rest.
@@ -107,7 +123,7 @@ func Join(states []*State) error {
 		return fmt.Errorf("%d workers cannot share the load of services: %d can", len(states), MaxStates)
 	}
 	for _, s := range states {
-		s.others = 0
+		s.others, s.shared = 0, states[0].base
 		for _, o := range states {
 			if o != s {
 				s.peers[s.others] = o.base
@@ -151,7 +167,11 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 		return 0, first
 	}
 	if v.Hashes() {
-		return t.Hashed(v, p, a, b), first
+		id := t.Hashed(v, p, a, b)
+		if p.Flags&table.PoolLimited != 0 && s.Full(t.Service(id)) {
+			id = s.freeHashed(t, v, p, a, b)
+		}
+		return id, first
 	}
 	// The pool may have become shorter since the last choice.
 	if first >= p.N {
@@ -159,6 +179,8 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 	}
 	m := api.Method(v.Method)
 	switch {
+	case p.Flags&table.PoolLimited != 0:
+		return s.free(t, v, p, m, first)
 	case m == api.RoundRobin:
 		return p.Scheduled(first), first + 1
 	case p.Startup != 0 && s.starting(v.ID, p) > 0:
@@ -260,16 +282,19 @@ func (s *State) slowest(p *table.Pool) uint64 {
 
 // Opened counts a flow of a service. The store is atomic for Open's sake: it is an ordinary store on amd64 and arm64 that a
 // reader elsewhere may rely on.
-func (s *State) Opened(service uint32) {
+func (s *State) Opened(vserver, service uint32) {
 	p := word(s.base+openAt, service)
 	atomic.StoreUint32(p, *p+1)
+	s.vserver(vserver).open++
 }
 
 // Closed counts the end of a flow of a service.
-func (s *State) Closed(service uint32) {
-	p := word(s.base+openAt, service)
-	if *p > 0 {
+func (s *State) Closed(vserver, service uint32) {
+	if p := word(s.base+openAt, service); *p > 0 {
 		atomic.StoreUint32(p, *p-1)
+	}
+	if v := s.vserver(vserver); v.open > 0 {
+		v.open--
 	}
 }
 

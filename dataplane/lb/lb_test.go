@@ -80,7 +80,7 @@ func TestPickSequences(t *testing.T) {
 			s := state(t)
 			for id, n := range tc.open {
 				for range n {
-					s.Opened(id)
+					s.Opened(0, id)
 				}
 			}
 			var got []uint32
@@ -88,7 +88,7 @@ func TestPickSequences(t *testing.T) {
 				id := s.Pick(tab, v, 0, 0)
 				got = append(got, id)
 				if tc.keep && id != 0 {
-					s.Opened(id)
+					s.Opened(0, id)
 				}
 			}
 			if !slices.Equal(got, tc.want) {
@@ -125,7 +125,7 @@ func TestLeastConnectionAgainstNaive(t *testing.T) {
 	for step := 0; step < 5000; step++ {
 		if len(flows) > 0 && r.IntN(5) < 2 {
 			i := r.IntN(len(flows))
-			s.Closed(flows[i])
+			s.Closed(0, flows[i])
 			open[flows[i]]--
 			flows = slices.Delete(flows, i, i+1)
 			continue
@@ -143,7 +143,7 @@ func TestLeastConnectionAgainstNaive(t *testing.T) {
 			t.Fatalf("step %d: chose %d, the naive rule says %d (open %v)", step, id, up[want], open)
 		}
 		last = want
-		s.Opened(id)
+		s.Opened(0, id)
 		open[id]++
 		flows = append(flows, id)
 		if int(s.Open(id)) != open[id] {
@@ -170,8 +170,8 @@ func TestPoolThatShrinksKeepsTurns(t *testing.T) {
 
 func TestClosedNeverGoesBelowNothing(t *testing.T) {
 	s := state(t)
-	s.Closed(4)
-	s.Opened(4)
+	s.Closed(0, 4)
+	s.Opened(0, 4)
 	if s.Open(4) != 1 || s.Open(1<<31) != 0 {
 		t.Errorf("open %d", s.Open(4))
 	}
@@ -193,8 +193,8 @@ func TestChooseForetellsPick(t *testing.T) {
 				t.Fatalf("method %d, step %d: foretold %d, chose %d; nobody asked: %d", method, step, foretold, got, want)
 			}
 			if r.IntN(3) > 0 {
-				asked.Opened(got)
-				silent.Opened(got)
+				asked.Opened(0, got)
+				silent.Opened(0, got)
 			}
 		}
 		tab.Free(nil)
@@ -205,7 +205,7 @@ func TestPickAllocatesNothing(t *testing.T) {
 	tab, v := set(t, nil, api.LeastConnection, []uint16{1, 1, 1}, []uint32{1, 2, 3})
 	defer tab.Free(nil)
 	s := state(t)
-	if n := testing.AllocsPerRun(100, func() { s.Opened(s.Pick(tab, v, 0, 0)) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { s.Opened(0, s.Pick(tab, v, 0, 0)) }); n != 0 {
 		t.Errorf("%v allocations a choice", n)
 	}
 }

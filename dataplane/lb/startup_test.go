@@ -67,7 +67,7 @@ func TestStartup(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := state(t)
 			for range 5 {
-				s.Opened(1) // by its method a vserver would always choose another
+				s.Opened(0, 1) // by its method a vserver would always choose another
 			}
 			var tab *table.Set
 			for i, at := range row.steps {

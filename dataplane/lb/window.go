@@ -57,12 +57,16 @@ func (s *State) note(id uint32) (cost int) {
 		a := (*Account)(unsafe.Add(nil, p))
 		now.Packets += a.In.Packets + a.Out.Packets
 		now.Bytes += a.In.Bytes + a.Out.Bytes
+		if a.Vserver < entries {
+			s.vserver(a.Vserver).sum(s.second.Load(), a.In.Bytes+a.Out.Bytes)
+		}
 		p = a.next
 	}
 	if cost == 0 {
 		return 1
 	}
 	second := s.second.Load()
+	atomic.StoreUint64(&v.rate, now.Bytes-v.past[(second+Window-1)%Window].Bytes)
 	for at := s.noted + 1; at != second+1; at++ {
 		v.past[at%Window] = now
 	}

@@ -249,7 +249,7 @@ func TestResponseTime(t *testing.T) {
 	b.second(1)
 	open := func(id uint32, n int) {
 		for range n {
-			b.Opened(id)
+			b.Opened(0, id)
 		}
 	}
 	pick := func(want uint32, why string) {

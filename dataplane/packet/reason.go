@@ -26,6 +26,7 @@ const (
 	PuntOptions
 
 	HeldNeighbor
+	HeldSurge
 
 	DropTruncated
 	DropOversized
@@ -46,6 +47,11 @@ const (
 	DropICMPNoFlow
 	DropNoVserver
 	DropNoServiceUp
+	DropSpillover
+	DropServicesFull
+	DropSurgeFull
+	DropSurgeRepeated
+	DropSurgeExpired
 	DropNoFlow
 	DropFlowTableFull
 	DropPortPoolExhausted
@@ -89,6 +95,7 @@ var reasonTexts = [Reasons]reasonText{
 	PuntOptions:  {"punt-ip-options", "Packets with IP options to the appliance's own addresses, given to the kernel."},
 
 	HeldNeighbor: {"held-neighbor", "Packets kept for a moment until the MAC address of their next hop is known."},
+	HeldSurge:    {"held-surge-queue", "New connections that wait because every service of their virtual server has its -maxClient; they are counted once more when they go on."},
 
 	DropTruncated:          {"drop-truncated", "Frames too short for the headers that they announce."},
 	DropOversized:          {"drop-oversized", "Frames longer than a packet buffer, merged by a network card or never split by their sender: switch off gro and lro at the port, or tso and gso at a sender on the same machine (ethtool -K)."},
@@ -109,6 +116,11 @@ var reasonTexts = [Reasons]reasonText{
 	DropICMPNoFlow:         {"drop-icmp-no-flow", "ICMP errors about a flow that is not known (any more)."},
 	DropNoVserver:          {"drop-no-vserver", "Packets to a virtual address on a port or protocol that has no enabled virtual server."},
 	DropNoServiceUp:        {"drop-no-service-up", "New connections to a virtual server none of whose services is UP."},
+	DropSpillover:          {"drop-spillover", "New connections beyond the spillover threshold of a virtual server whose backups cannot take them (-soBackupAction)."},
+	DropServicesFull:       {"drop-services-full", "New connections to a virtual server each of whose services has reached -maxClient or -maxBandwidth."},
+	DropSurgeFull:          {"drop-surge-queue-full", "New connections for which the surge queue had no place left."},
+	DropSurgeRepeated:      {"drop-surge-repeated", "SYNs that clients sent again while their connection waits in the surge queue."},
+	DropSurgeExpired:       {"drop-surge-expired", "Connections in the surge queue whose clients gave up."},
 	DropNoFlow:             {"drop-no-flow", "TCP packets to a virtual server that neither belong to a flow nor open one."},
 	DropFlowTableFull:      {"drop-flow-table-full", "New connections refused because the flow table is full: raise flows in dataplane.yaml."},
 	DropPortPoolExhausted:  {"drop-port-pool-exhausted", "New connections refused because no source port toward the service is free: add a SNIP."},
@@ -153,7 +165,7 @@ func (r Reason) Verdict() Verdict {
 		return Transmit
 	case r < HeldNeighbor:
 		return Punt
-	case r == HeldNeighbor:
+	case r < DropTruncated:
 		return Held
 	}
 	return Drop

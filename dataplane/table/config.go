@@ -31,6 +31,9 @@ type Vserver struct {
 
 	DSCP uint8 // ModeTOS: six bits as they lie in the TOS byte
 	_    [3]uint8
+
+	Backup uint32 // ID of the vserver that takes what this one cannot; 0: none
+	_      uint32
 }
 
 // Flags of a Service.
@@ -49,7 +52,9 @@ type Service struct {
 	Flags   uint8
 	snips   uint32 // first of its SNIPs in the list
 	SNIPs   uint32 // how many
-	_       [2]uint32
+
+	MaxClient    uint32 // open flows at a time; 0: no limit
+	MaxBandwidth uint32 // kbit/s; 0: no limit
 }
 
 // SNIP is a source address and the ports on it that are ours, in host order.
@@ -102,6 +107,9 @@ type config struct {
 	snips    uintptr // array of SNIP: each service's own, one after another
 	wild     wildcards
 
+	limited   limited
+	serviceAt []uint32 // place in src.Services by ID
+
 	key   ClusterKey
 	names []uint64 // by service ID; nil if no vserver chooses by a hash
 
@@ -145,6 +153,7 @@ func newConfig(src *api.Config) (*config, error) {
 		2*pad((uintptr(c.topV)+1)*4) + c.wild.size()
 	c.nameServices()
 	c.countPersistence()
+	c.placeServices()
 	return c, nil
 }
 
@@ -299,8 +308,10 @@ func checkVservers(src *api.Config, services byID[api.Service]) error {
 		if o := seen.put(v.ID, v); o != nil {
 			return fmt.Errorf("vservers %s and %s have the same ID %d", o.Name, v.Name, v.ID)
 		}
-		if err := checkIP4("vserver", v.Name, v.IP); err != nil {
-			return err
+		if !v.Hidden {
+			if err := checkIP4("vserver", v.Name, v.IP); err != nil {
+				return err
+			}
 		}
 		if err := checkProto("vserver", v.Name, v.Proto, v.Port); err != nil {
 			return err
@@ -330,7 +341,7 @@ func checkVservers(src *api.Config, services byID[api.Service]) error {
 			return err
 		}
 	}
-	return nil
+	return checkBackups(src.Vservers, seen)
 }
 
 func checkBindings(v *api.Vserver, services byID[api.Service], bound []uint32, number uint32) error {
@@ -392,7 +403,7 @@ func (c *config) fillServices(snips map[uint32]*api.SNIP) {
 		s := &c.src.Services[i]
 		r := (*Service)(unsafe.Add(nil, c.services+uintptr(s.ID)*serviceSize))
 		*r = Service{ID: s.ID, Timeout: timeout(s.ServerTimeout), IP: ip4(s.IP), Port: net16(s.Port), Proto: s.Proto,
-			snips: next, SNIPs: uint32(len(s.SNIPs))}
+			snips: next, SNIPs: uint32(len(s.SNIPs)), MaxClient: s.MaxClient, MaxBandwidth: s.MaxBandwidth}
 		if s.UseSourceIP {
 			r.Flags |= UseSourceIP
 		}
@@ -424,8 +435,11 @@ func (c *config) fillVservers() error {
 		v := &c.src.Vservers[i]
 		p := c.vservers + uintptr(i)*vserverSize
 		r := (*Vserver)(unsafe.Add(nil, p))
-		*r = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), IP: ip4(v.IP),
-			Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i), Persists: v.Persistence != 0, TokenOffset: v.TokenOffset, TokenLength: v.TokenLength}
+		*r = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i),
+			Persists: v.Persistence != 0, TokenOffset: v.TokenOffset, TokenLength: v.TokenLength, Backup: v.Backup}
+		if !v.Hidden {
+			r.IP = ip4(v.IP)
+		}
 		r.hashA, r.hashPort = hashMasks(v)
 		r.how, r.DSCP = howSent(v), v.DSCP<<2
 		*u32(c.places + uintptr(v.ID)*4) = uint32(i) + 1

@@ -222,8 +222,17 @@ func (v *Vserver) Hashes() bool { return v.hashA != 0 }
 // Hashed returns the ID of the service that a packet with the key a, b (see packet.Key) goes to by the hash method of v, whose
 // pool is p; p.N > 0.
 func (s *Set) Hashed(v *Vserver, p *Pool, a, b uint64) uint32 {
-	h := s.conf.key.Hash(a&v.hashA ^ b&uint64(v.hashPort)<<32)
-	slot, _ := bits.Mul64(h, uint64(p.N))
+	return p.inSlot(p.slotOf(s.conf.key.Hash(a&v.hashA ^ b&uint64(v.hashPort)<<32)))
+}
+
+// slotOf is the slot of a pool's table for a hash.
+func (p *Pool) slotOf(hash uint64) uint32 {
+	slot, _ := bits.Mul64(hash, uint64(p.N))
+	return uint32(slot)
+}
+
+// inSlot is the service in a slot.
+func (p *Pool) inSlot(slot uint32) uint32 {
 	member := *(*uint16)(unsafe.Add(nil, p.first+uintptr(slot)*2))
 	return *u32(p.first + slotBytes(p.N) + uintptr(member)*4)
 }

@@ -15,8 +15,20 @@ type Pool struct {
 
 	Startup uint32 // what tells this start-up from others, with its api.Startup in StartupBits; 0: there is none
 	Turns   uint32 // flows that go round robin then
-	_       uint32
+	Flags   uint32
+
+	SpillOpen uint32 // open flows of the vserver beyond which new ones go elsewhere; 0: any number
+	SpillRate uint32 // the same in kbit/s
 }
+
+// Flags of a Pool.
+const (
+	PoolLimited = 1 << iota // a member has a limit
+	PoolQueues              // new connections wait while all members are full
+	PoolDown                // there are members, but too few: the vserver is down
+	PoolSpilled             // too much of the pool is down: new flows go elsewhere
+	PoolAccepts             // beyond a limit of the vserver flows are taken if nobody else can
+)
 
 // Member is a service that a vserver may choose, with its weight.
 type Member struct {
@@ -86,6 +98,7 @@ func newPools(c *config, h *api.Health, prev *pools) *pools {
 	}
 	for i := range d.lists {
 		v, l := &c.src.Vservers[i], &d.lists[i]
+		l.limit(c, v, up)
 		switch {
 		case hashes(v.Method):
 			l.table = p.hashed(c, v, up, prev)
@@ -118,6 +131,8 @@ type poolList struct {
 	members []Member
 	order   []uint32
 	table   *maglev
+
+	flags, spillOpen, spillRate uint32
 }
 
 func (p *pools) fill() (err error) {
@@ -142,6 +157,7 @@ func (p *pools) fill() (err error) {
 	p.fillLoads(d)
 	for i := range d.lists {
 		r, l := (*Pool)(unsafe.Add(nil, p.pool+uintptr(i)*poolSize)), &d.lists[i]
+		r.Flags, r.SpillOpen, r.SpillRate = l.flags, l.spillOpen, l.spillRate
 		if l.table != nil {
 			r.first, r.N = l.table.first, l.table.size
 		} else if n := len(l.order); n > 0 {

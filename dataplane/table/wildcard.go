@@ -54,7 +54,7 @@ func patterned(v *api.Vserver) bool { return v.IPMask.IsValid() }
 
 // addresses is how many addresses of ours v listens on.
 func addresses(v *api.Vserver) int {
-	if patterned(v) {
+	if patterned(v) || v.Hidden {
 		return 0
 	}
 	return max(int(v.Range), 1)
@@ -72,6 +72,9 @@ func placesOf(v *api.Vserver) iter.Seq[netip.Addr] {
 
 // checkPlace checks where a vserver listens.
 func checkPlace(v *api.Vserver) error {
+	if v.Hidden {
+		return nil
+	}
 	if !patterned(v) {
 		last := v.IP
 		for range placesOf(v) {

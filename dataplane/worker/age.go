@@ -83,14 +83,16 @@ func (w *Worker) Gone(fwd, rev *flow.Entry) {
 
 // opened counts a new flow.
 func (w *Worker) opened(e *flow.Entry) {
-	w.lb.Opened(e.Service)
 	c := w.accounts.of(e.Account)
+	w.lb.Opened(c.Vserver, e.Service)
 	c.Flows++
 	c.Open++
 }
 
 // closed counts the end of a flow: when its connection is over or when it is forgotten, whichever comes first.
 func (w *Worker) closed(e *flow.Entry) {
-	w.lb.Closed(e.Service)
-	w.accounts.of(e.Account).Open--
+	c := w.accounts.of(e.Account)
+	w.lb.Closed(c.Vserver, e.Service)
+	c.Open--
+	w.surge.pending = w.surge.n != 0
 }

@@ -78,11 +78,15 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if !w.complete(p) {
 		return p.Reason
 	}
-	id := w.choose(t, v, p)
-	if id == 0 {
-		return packet.DropNoServiceUp
+	v, why = w.effective(t, v)
+	if v == nil {
+		return why
 	}
-	e, why := w.openFlow(t, p, v, t.Service(id))
+	s, why := w.pick(t, v, p)
+	if s == nil {
+		return why
+	}
+	e, why := w.openFlow(t, p, v, s)
 	if why != packet.NoReason {
 		return why
 	}

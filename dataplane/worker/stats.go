@@ -85,6 +85,8 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 		if vservers[v.ID] = i; i == len(s.Vservers) {
 			s.Vservers = append(s.Vservers, api.FlowStats{ID: v.ID, Name: v.Name})
 		}
+		s.Vservers[i].Spilled += w.lb.SpilledOf(v.ID)
+		s.Vservers[i].Waiting += uint64(w.lb.Waits(v.ID))
 		startup, turns := t.Startup(i)
 		left, why := w.lb.Startup(v.ID, startup, turns)
 		s.Vservers[i].Sessions = uint64(w.sessions.Of(v.ID))

@@ -95,6 +95,11 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		return why
 	}
 	q.Vserver = v.ID
+	v, why = w.wouldBe(t, v)
+	if v == nil {
+		return why
+	}
+	q.Vserver = v.ID
 	if v.Persists {
 		q.Service = w.foretold(t, v, p.A)
 	}
@@ -105,8 +110,9 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		}
 		q.Service, _ = w.lb.Choose(t, v, a, b)
 	}
-	if q.Service == 0 {
-		return packet.DropNoServiceUp
+	if q.Service == 0 || w.queued(v) || !w.lb.Admits(t.Service(q.Service)) {
+		q.Service = 0
+		return w.wouldWait(t, v, p)
 	}
 	if v.Mode() != api.ModeIP {
 		return q.redirected(w, t, v)

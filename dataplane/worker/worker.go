@@ -76,6 +76,7 @@ type Worker struct {
 	police  policer
 	held    held
 	ending  ending
+	surge   surge
 	events  events
 	clock   clock
 	age     age
@@ -198,6 +199,9 @@ func (w *Worker) Close() error {
 		w.leave()
 		w.held.drop(w)
 		w.hush()
+		w.surge.clear(w)
+		w.queue.Turn(w.x)
+		w.ignore()
 	}
 	if w.flows != nil {
 		errs = append(errs, w.flows.Close())
@@ -260,6 +264,9 @@ func (w *Worker) Poll() int {
 		w.steers = false
 		n += w.takeOver()
 	}
+	if w.surge.pending {
+		n += w.serve()
+	}
 	if n == 0 {
 		w.sweep(sweepIdle)
 	} else {
@@ -308,6 +315,10 @@ func (w *Worker) stay(n int) {
 // Packets that waited for what the tables say now go first, lest those of this burst overtake them.
 func (w *Worker) adopt(p *published) {
 	changed := w.set != p.set
+	if changed {
+		w.lb.Settle(p.set)
+		w.surge.pending = w.surge.n != 0
+	}
 	if p.set.Flushes != w.set.Flushes {
 		w.flows.Recheck()
 		w.age.debt = w.flows.Slots()
@@ -356,6 +367,8 @@ func (w *Worker) tick(c uint64) {
 	w.police.refill(n)
 	w.age.due(n, w.flows.Slots())
 	w.sessionsDue(n)
+	w.lb.Settle(w.set)
+	w.surge.pending = w.surge.n != 0
 	if w.clock.seconds(n) {
 		w.lb.Begin(w.clock.second)
 		w.age.notes = w.lb.Note(sweepBusy / entriesANote)

@@ -193,6 +193,7 @@ func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	}
 
 	token(v, &t)
+	limitVserver(&t, s, v)
 	for _, b := range x.bound[v.Name] {
 		svc := x.Service(b.Service)
 		if svc == nil {

@@ -47,17 +47,22 @@ func (x *Index) usable(s *State, svc *schema.Service, trusted bool) bool {
 		return true
 	}
 	h := s.Services[svc.Name]
+	missing, weight := false, uint32(0)
 	for _, m := range monitors {
-		// A disabled monitor does not count, so a service with only such monitors is taken for up.
+		// A disabled monitor does not count, so a service with only such monitors is taken for up, unless a threshold asks for more.
 		if m.Off {
 			continue
 		}
-		r := h.Monitors[m.Name]
-		if r.Known && !r.Up || !r.Known && !trusted {
-			return false
+		if r := h.Monitors[m.Name]; r.Known && r.Up || !r.Known && trusted {
+			weight += m.Weight
+		} else {
+			missing = true
 		}
 	}
-	return true
+	if svc.MonThreshold != 0 {
+		return weight >= svc.MonThreshold
+	}
+	return !missing
 }
 
 // VserverEnabled tells whether the vserver is enabled and one of its VIPs, if it has any.
@@ -77,12 +82,15 @@ func (x *Index) VserverUp(s *State, vserver string) bool {
 	if v == nil || !x.VserverEnabled(v) {
 		return false
 	}
+	up := 0
 	for _, b := range x.bound[vserver] {
 		if x.ServiceUp(s, b.Service) {
-			return true
+			if up++; v.HealthThreshold == 0 {
+				return true
+			}
 		}
 	}
-	return false
+	return healthy(v, up, len(x.bound[vserver]))
 }
 
 // anyLeaving tells whether the vserver is enabled and a service of it is still on its way out of service.

@@ -132,7 +132,8 @@ func (m *maker) service(svc *schema.Service, srv *schema.Server, id uint32) (*ma
 	}
 	t := api.Service{ID: id, Name: svc.Name, Proto: proto(svc.ServiceType), IP: srv.IPAddress, Port: svc.Port,
 		UseSourceIP: svc.USIP == "YES", UseProxyPort: svc.UseProxyPort == "YES",
-		ServerTimeout: ServerTimeout(svc.ServiceType, svc.SvrTimeout), HashID: svc.HashID}
+		ServerTimeout: ServerTimeout(svc.ServiceType, svc.SvrTimeout), HashID: svc.HashID,
+		MaxClient: svc.MaxClient, MaxBandwidth: svc.MaxBandwidth, Surge: svc.SP == "ON"}
 	for _, ip := range m.out.net.sourcesToward(srv.IPAddress) { // with usip, too: a tunnel comes from a SNIP whoever the inner packet is from
 		t.SNIPs = append(t.SNIPs, m.s.IDs.SNIPs[ip.String()])
 	}
@@ -173,7 +174,9 @@ func (m *maker) vservers() error {
 	}
 	if !changed {
 		m.config.Vservers = m.prev.Tables.Config.Vservers
+		return nil
 	}
+	m.backups()
 	return nil
 }
 
@@ -197,6 +200,10 @@ func (m *maker) vserver(v *schema.LBVserver) (made *madeVserver, err error) {
 		made.at = foreignPlace(v)
 	case !v.IPAddress.IsValid() || v.IPAddress.IsUnspecified():
 		// Only other vservers reach it: nothing of it is on the wire.
+		if made.out, err = vserver(m.x, m.s, v); err != nil {
+			return nil, err
+		}
+		made.out.Hidden, made.out.IP, made.on = true, netip.Addr{}, enabled(v.State)
 		return made, nil
 	default:
 		made.at = place{ip: v.IPAddress, port: v.Port, proto: proto(v.ServiceType)}
@@ -209,7 +216,10 @@ func (m *maker) vserver(v *schema.LBVserver) (made *madeVserver, err error) {
 	if made.out, err = vserver(m.x, m.s, v); err != nil {
 		return nil, err
 	}
-	made.on = m.x.VserverEnabled(v)
+	made.on = m.x.VserverEnabled(v) || made.at.ip.IsValid() && m.x.standsIn(v)
+	if !m.x.VserverEnabled(v) {
+		made.out.Bindings = nil // its backup alone takes new flows
+	}
 	return made, nil
 }
 

@@ -87,11 +87,12 @@ func settleVserver(turns []turn, v *version, s *compile.State, name string, now 
 	return turns
 }
 
-// tell writes changes of state to the log.
+// tell writes changes of state to the log, and has done what is to be done about them.
 func (e *Engine) tell(turns []turn) {
 	for _, t := range turns {
 		e.opt.Log.Info("state changed", "object", t.kind+" "+t.name, "state", t.state)
 	}
+	e.disablePrimaries(turns)
 }
 
 // health is the part that says which services are up and whose flows end, as settled.

@@ -55,7 +55,7 @@ func showService(p *page) error {
 			p.f("\tServer Name: %s\tServer State: %s\n", srv.Name, srv.State)
 			p.leaving(srv)
 		}
-		p.f("\tMax Conn: 0\tMax Req: 0\n")
+		p.limited(s)
 		p.f("\tUse Source IP: %s", s.USIP)
 		if s.USIP == "YES" {
 			p.f("\tUse Proxy Port: %s", s.UseProxyPort)
@@ -98,9 +98,14 @@ func (p *page) vserver(v *schema.LBVserver) {
 	state := p.vserverState(v)
 	p.f("\tState: %s\n", state)
 	p.since(p.State.Vservers[v.Name].At)
-	p.f("\tEffective State: %s\n", state)
+	effective := state
+	if v.BackupVServer != "" && p.x.EffectiveUp(p.State, v.Name) {
+		effective = "UP"
+	}
+	p.f("\tEffective State: %s\n", effective)
 	p.f("\tClient Idle Timeout: %d sec\n", compile.ClientTimeout(v.ServiceType, v.CltTimeout))
-	p.f("\tDown state flush: %s\n\tDisable Primary Vserver On Down : DISABLED\n\tPort Rewrite : DISABLED\n", v.DownStateFlush)
+	p.f("\tDown state flush: %s\n\tDisable Primary Vserver On Down : %s\n\tPort Rewrite : DISABLED\n", v.DownStateFlush, v.DisablePrimary)
+	p.limits(v)
 	bound := p.x.Bindings(v.Name)
 	up := 0
 	for _, b := range bound {

@@ -28,9 +28,12 @@ func showGroup(p *page) error {
 
 func (p *page) group(g *schema.ServiceGroup) {
 	p.f("%s - %s\n", g.Name, g.ServiceType)
-	p.f("\tState: %s\tEffective State: %s\tMonitor Threshold : 0\n", g.State, p.groupState(g))
+	p.f("\tState: %s\tEffective State: %s\tMonitor Threshold : %d\n", g.State, p.groupState(g), g.MonThreshold)
 	p.leaving(g)
-	p.f("\tMax Conn: 0\tMax Req: 0\tMax Bandwidth: 0 kbits\n")
+	p.f("\tMax Conn: %d\tMax Req: 0\tMax Bandwidth: %d kbits\n", g.MaxClient, g.MaxBandwidth)
+	if g.SP == "ON" {
+		p.f("\tSurge Protection: ON\n")
+	}
 	p.f("\tUse Source IP: %s", g.USIP)
 	if g.USIP == "YES" {
 		p.f("\tUse Proxy Port: %s", g.UseProxyPort)

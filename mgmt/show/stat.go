@@ -105,6 +105,8 @@ func statVserver(p *page) error {
 	p.head("\nVirtual Server Statistics")
 	p.flowRows("Vserver hits", n, b)
 	p.level("Current Persistence Sessions", n.Sessions)
+	p.row("Spill Over Hits", n.Spilled, b.Spilled)
+	p.level("Requests in surge queue", n.Waiting)
 	p.f("\nBound Service(s) Summary\n")
 	var services []*schema.Service
 	for _, b := range p.x.Bindings(rows[0].Name) {

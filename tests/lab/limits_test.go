@@ -43,16 +43,11 @@ func carried(t *testing.T, want int) {
 	err := topology.Eventually(8*time.Second, func() error {
 		n := 0
 		for _, s := range topology.Servers {
-			out, err := exec.Command("ip", "netns", "exec", lab.NS(s), "ss", "-Htn", "state", "established", "sport = :80").Output()
+			k, err := fromClients(s)
 			if err != nil {
 				return err
 			}
-			for l := range strings.Lines(string(out)) {
-				// The kernel's ports, of the monitors, begin at 60000.
-				if q, err := strconv.Atoi(strings.TrimSpace(l[strings.LastIndex(l, ":")+1:])); err == nil && q < 60000 {
-					n++
-				}
-			}
+			n += k
 		}
 		if n != want {
 			return fmt.Errorf("%d connections are established at the servers, not %d", n, want)
@@ -62,4 +57,86 @@ func carried(t *testing.T, want int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestMaxClient: many clients at once, kept alive, against three real servers that take 4 each: no server ever has more, with one
+// worker and with two, and with surge protection everybody is served in the end.
+func TestMaxClient(t *testing.T) {
+	mustSettle(t)
+	neverMore(t)
+}
+
+// neverMore drives the clients and watches the servers' own kernels meanwhile.
+func neverMore(t *testing.T) {
+	t.Helper()
+	const most, clients = 4, 24
+	for _, s := range []string{"web-s1", "web-s2", "web-s3"} {
+		shell(t, fmt.Sprintf("set service %s -maxClient %d -sp ON", s, most))
+		defer shell(t, "unset service "+s+" -maxClient -sp")
+	}
+	before := valueOf(t, "held-surge-queue")
+	done := make(chan int, clients)
+	for range clients {
+		go func() {
+			// A connection is held for a moment before its request, so that many overlap.
+			out, _ := client("bash", "-c", "exec 3<>/dev/tcp/"+topology.VIP+"/80 && sleep 1 && "+
+				`printf 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' >&3 && timeout 60 cat <&3`).Output()
+			if strings.HasPrefix(string(out), "HTTP/1.1 200") {
+				done <- 1
+			} else {
+				done <- 0
+			}
+		}()
+	}
+	served, worst := 0, 0
+	for answered := 0; answered < clients; {
+		select {
+		case n := <-done:
+			answered++
+			served += n
+		case <-time.After(50 * time.Millisecond):
+			for _, s := range topology.Servers {
+				n, err := fromClients(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if worst = max(worst, n); n > most {
+					t.Fatalf("server %s has %d connections of clients, its limit is %d", s, n, most)
+				}
+			}
+		}
+	}
+	if served != clients {
+		t.Errorf("%d of %d clients were served", served, clients)
+	}
+	if held := valueOf(t, "held-surge-queue") - before; held == 0 {
+		t.Errorf("nobody waited: the busiest server had %d connections at most", worst)
+	}
+}
+
+// valueOf is a counter of the dataplane.
+func valueOf(t *testing.T, name string) uint64 {
+	t.Helper()
+	for _, c := range counted(t).Counters {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	t.Fatalf("there is no counter %s", name)
+	return 0
+}
+
+// fromClients is how many connections of the dataplane's SNIP ports a server's kernel has established; those of monitors come from
+// ports of 60000 and above.
+func fromClients(server string) (n int, err error) {
+	out, err := exec.Command("ip", "netns", "exec", lab.NS(server), "ss", "-Htn", "state", "established", "sport = :80").Output()
+	if err != nil {
+		return 0, err
+	}
+	for l := range strings.Lines(string(out)) {
+		if q, err := strconv.Atoi(strings.TrimSpace(l[strings.LastIndex(l, ":")+1:])); err == nil && q < 60000 {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -26,6 +26,7 @@ func TestSeveralWorkers(t *testing.T) {
 	if _, err := two.Test(settled, func() int {
 		sharedConnections(t)
 		t.Run("Persistence", sharedPersistence)
+		neverMore(t)
 		kill9(t, "dataplane")
 		if err := topology.Eventually(20*time.Second, func() error {
 			if len(counted(t).Vservers) == 0 {

@@ -31,6 +31,12 @@ type LBVserver struct {
 	ListenPolicy    string     `cli:"Listenpolicy" max:"1499" def:"NONE" help:"Expression that narrows the packets that a vserver on * or an IPPattern takes, e.g. CLIENT.TCP.DSTPORT.EQ(80)"`
 	ListenPriority  uint8      `cli:"Listenpriority" max:"101" def:"101" help:"Of several such vservers that with the lowest priority is asked first"`
 	CltTimeout      uint32     `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time before a flow is forgotten: HTTP 180, TCP 9000, UDP and ANY 120 when not given; 0 takes the protocol's own"`
+	BackupVServer   string     `cli:"backupVServer" ref:"lb vserver" help:"Virtual server that takes new connections while this one is DOWN or beyond its spillover threshold"`
+	DisablePrimary  string     `cli:"disablePrimaryOnDown" enum:"ENABLED,DISABLED" def:"DISABLED" help:"When the vserver goes DOWN it is disabled, so that its backup keeps the clients until an operator enables it"`
+	SOMethod        string     `cli:"soMethod" enum:"CONNECTION,DYNAMICCONNECTION,BANDWIDTH,HEALTH,NONE" def:"NONE" help:"What is compared with soThreshold: open connections, those against the sum of the services' maxClient, kbit/s in the last second, or the percentage of weights that is UP"`
+	SOThreshold     uint32     `cli:"soThreshold" min:"1" max:"4294967287" help:"Connections, kbit/s or percent beyond which, for HEALTH below which, new connections go to the backup vserver"`
+	SOBackupAction  string     `cli:"soBackupAction" enum:"DROP,ACCEPT" later:"REDIRECT" help:"What becomes of new connections that spill over while no backup can take them; DROP when not given"`
+	HealthThreshold uint32     `cli:"healthThreshold" def:"0" max:"100" unit:"percent" help:"Share of the bound services that must be UP for the vserver to be UP; 0 asks for one of them"`
 	DownStateFlush  string     `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When the vserver goes DOWN or is disabled its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
 	Comment         string     `cli:"comment" max:"255" help:"Any text about the vserver"`
@@ -83,9 +89,9 @@ func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
 	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName rule=none " +
 		"resRule=none v6persistmasklen=128 rtspNat=OFF " +
-		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soMethod=NONE soPersistence=DISABLED " +
-		"soPersistenceTimeOut=2 healthThreshold=0 soThreshold soBackupAction redirectPortRewrite=DISABLED " +
-		"backupVServer disablePrimaryOnDown=DISABLED insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +
+		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soPersistence=DISABLED " +
+		"soPersistenceTimeOut=2 redirectPortRewrite=DISABLED " +
+		"insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +
 		"authnVsName push=DISABLED pushVserver pushLabel=none pushMultiClients=NO tcpProfileName httpProfileName dbProfileName " +
 		"l2Conn=OFF appflowLog=DISABLED netProfile icmpVsrResponse=PASSIVE RHIstate=PASSIVE newServiceRequest=0 " +
 		"newServiceRequestIncrementInterval=0 minAutoscaleMembers=0 maxAutoscaleMembers=0 persistAVPno skippersistency=None td=0 " +

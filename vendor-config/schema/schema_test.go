@@ -41,7 +41,8 @@ func TestRowsComeAfterWhatTheyReferTo(t *testing.T) {
 	for _, o := range Objects() {
 		for _, f := range o.Fields {
 			for _, target := range f.Targets() {
-				if f.Ref != "lb monitor" && !seen[target] {
+				// Rows of one object that refer to each other are sorted by who writes them.
+				if f.Ref != "lb monitor" && target != o && !seen[target] {
 					t.Errorf("%s refers to %s, which is written later", o.YANG, target.YANG)
 				}
 			}

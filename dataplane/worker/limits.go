@@ -1,0 +1,82 @@
+package worker
+
+import (
+	"sluice/dataplane/packet"
+	"sluice/dataplane/table"
+)
+
+// effective is the vserver that takes a new flow that was sent to v: v itself, or the first of its backups that can. Of those
+// that cannot because of what they carry each counts the flow as spilled.
+func (w *Worker) effective(t *table.Set, v *table.Vserver) (*table.Vserver, packet.Reason) {
+	first, why := v, packet.NoReason
+	for at := v; at != nil; at = t.VserverOf(at.Backup) {
+		no := down(t, at)
+		if no == packet.NoReason {
+			if !w.lb.Spills(at.ID, t.Pool(at)) {
+				return at, packet.NoReason
+			}
+			w.lb.Spilled(at.ID)
+			no = packet.DropSpillover
+		}
+		if at == first {
+			why = no
+		}
+	}
+	if why == packet.DropSpillover && t.Pool(first).Flags&table.PoolAccepts != 0 {
+		return first, packet.NoReason
+	}
+	return nil, why
+}
+
+// wouldBe is effective for a question.
+func (w *Worker) wouldBe(t *table.Set, v *table.Vserver) (*table.Vserver, packet.Reason) {
+	first, why := v, packet.NoReason
+	for at := v; at != nil; at = t.VserverOf(at.Backup) {
+		no := down(t, at)
+		if no == packet.NoReason {
+			if !w.lb.WouldSpill(at.ID, t.Pool(at)) {
+				return at, packet.NoReason
+			}
+			no = packet.DropSpillover
+		}
+		if at == first {
+			why = no
+		}
+	}
+	if why == packet.DropSpillover && t.Pool(first).Flags&table.PoolAccepts != 0 {
+		return first, packet.NoReason
+	}
+	return nil, why
+}
+
+// down says why a vserver takes no new flows at all, or NoReason.
+func down(t *table.Set, v *table.Vserver) packet.Reason {
+	if p := t.Pool(v); p.N == 0 || p.Flags&table.PoolDown != 0 {
+		return packet.DropNoServiceUp
+	}
+	return packet.NoReason
+}
+
+// pick chooses the service of a new flow of v and takes a place for it there. Between the choice and that another worker may take the
+// last place; then there is another choice. A client that has a session with a service that is full waits for that one, or is
+// refused: its session is worth more than another service's room.
+func (w *Worker) pick(t *table.Set, v *table.Vserver, p *packet.Packet) (*table.Service, packet.Reason) {
+	if w.queued(v) {
+		return nil, w.wait(v, p)
+	}
+	for range pickTries {
+		id := w.choose(t, v, p)
+		if id == 0 {
+			break
+		}
+		if s := t.Service(id); w.lb.Admit(s) {
+			return s, packet.NoReason
+		}
+	}
+	if t.Pool(v).Flags&table.PoolQueues != 0 && p.Proto() == packet.ProtoTCP {
+		return nil, w.wait(v, p)
+	}
+	return nil, packet.DropServicesFull
+}
+
+const pickTries = 4

@@ -1,0 +1,35 @@
+package show
+
+import "sluice/vendor-config/schema"
+
+// limits writes who takes what a vserver cannot, and when.
+func (p *page) limits(v *schema.LBVserver) {
+	if v.BackupVServer != "" {
+		p.f("\tBackup: %s\n", v.BackupVServer)
+	}
+	if v.HealthThreshold != 0 {
+		p.f("\tHealth Threshold: %d\n", v.HealthThreshold)
+	}
+	if v.SOMethod == "NONE" {
+		return
+	}
+	p.f("\tSpillover Method: %s", v.SOMethod)
+	if v.SOThreshold != 0 {
+		p.f("\tThreshold: %d", v.SOThreshold)
+	}
+	if v.SOBackupAction != "" {
+		p.f("\tAction without backup: %s", v.SOBackupAction)
+	}
+	p.f("\n")
+}
+
+// limited writes the limits of a service.
+func (p *page) limited(s *schema.Service) {
+	p.f("\tMax Conn: %d\tMax Req: 0\tMax Bandwidth: %d kbits\n", s.MaxClient, s.MaxBandwidth)
+	if s.SP == "ON" {
+		p.f("\tSurge Protection: ON\n")
+	}
+	if s.MonThreshold != 0 {
+		p.f("\tMonitor threshold: %d\n", s.MonThreshold)
+	}
+}
