@@ -82,6 +82,7 @@ func (a *Appliance) settings() error {
 	mgmt := fmt.Sprintf(`socket: %s
 hostname: %s
 config-dir: %s
+resolv-conf: %s
 ssh:
   listen: "0.0.0.0:22"
   host-key: %s
@@ -90,7 +91,7 @@ users:
     password-hash: %q
     authorized-keys: %s
 ports:
-%s`, socket, a.Node, a.path("config"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", ports.String())
+%s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", ports.String())
 	if err := os.WriteFile(a.path("dataplane.yaml"), []byte(dataplane), 0o644); err != nil {
 		return err
 	}

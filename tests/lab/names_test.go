@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sluice/tests/lab/topology"
+)
+
+// knotNames is the configuration of a name server on server s3, in a folder.
+const knotNames = `server:
+  rundir: %[1]s
+  user: root:root
+  udp-workers: 1
+  tcp-workers: 1
+  background-workers: 1
+  listen: 10.2.0.13@53
+database:
+  storage: %[1]s
+zone:
+  - domain: lab.test
+    file: %[1]s/lab.test
+    zonefile-sync: -1
+    journal-content: none
+log:
+  - target: stderr
+    any: info
+`
+
+// names writes the zone lab.test, of one host www with an address or without, and has the name server take it.
+func names(t *testing.T, serial int, address string) {
+	t.Helper()
+	zone := fmt.Sprintf("$ORIGIN lab.test.\n$TTL 1\n@ SOA ns hostmaster %d 1 1 1 1\n@ NS ns\nns A 10.2.0.13\n", serial)
+	if address != "" {
+		zone += "www A " + address + "\n"
+	}
+	write(t, "names/lab.test", zone)
+	if pid, err := lab.Pid("names-knot"); err == nil {
+		if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(lab.Path(name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// servedBy waits until a server alone answers at the vserver of the name, and no request fails.
+func servedBy(t *testing.T, by string) {
+	t.Helper()
+	err := topology.Eventually(20*time.Second, func() error {
+		if r := tool(t, "load", "-n", "5", "-timeout", "2s", "http://"+topology.VIP+":8091/"); r.Failed != 0 || r.By[by] != 5 {
+			return fmt.Errorf("%d failed %v, served by %v, not by %s", r.Failed, r.Errors, r.By, by)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tells waits until the shell tells of the server what is wanted.
+func tells(t *testing.T, want string) {
+	t.Helper()
+	err := topology.Eventually(20*time.Second, func() error {
+		out, err := lab.Basic().Shell("show server byname")
+		if err == nil && !strings.Contains(out, want) {
+			err = fmt.Errorf("show server does not say %q:\n%s", want, out)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServerByName: a server is where a real name server says, and where it last was when that says nothing any more, also
+// over a restart of management.
+func TestServerByName(t *testing.T) {
+	mustSettle(t)
+	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "names/knot.conf", fmt.Sprintf(knotNames, lab.Path("names")))
+	write(t, "adc/resolv.conf", "nameserver 10.2.0.13\noptions timeout:1 attempts:1\n")
+	names(t, 1, "10.2.0.11")
+	knot := func() {
+		t.Helper()
+		if err := lab.Start("s3", "names-knot", "knotd", "-c", lab.Path("names/knot.conf")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	knot()
+	defer lab.Stop("names-knot")
+	shell(t, "add server byname www.lab.test; add service web-name byname HTTP 80; bind service web-name -monitorName web-check")
+	shell(t, "add lb vserver named HTTP "+topology.VIP+" 8091; bind lb vserver named web-name")
+	defer shell(t, "rm lb vserver named; rm service web-name; rm server byname")
+	servedBy(t, "s1")
+	names(t, 2, "10.2.0.12")
+	servedBy(t, "s2")
+	names(t, 3, "")
+	tells(t, "Does not resolve: the name does not exist; the last address stays in use")
+	servedBy(t, "s2")
+	if err := lab.Stop("names-knot"); err != nil {
+		t.Fatal(err)
+	}
+	kill9(t, "mgmt")
+	if err := lab.Basic().Ready(); err != nil {
+		t.Fatal(err)
+	}
+	tells(t, "Does not resolve: name server 10.2.0.13 does not answer")
+	servedBy(t, "s2")
+	names(t, 4, "10.2.0.11")
+	knot()
+	servedBy(t, "s1")
+	if out := shell(t, "show server byname"); strings.Contains(out, "Does not resolve") {
+		t.Errorf("it resolves again:\n%s", out)
+	}
+}
