@@ -30,6 +30,7 @@ programs inside the lab:
   lab udp-tell PORT ADDRESS=N...
   lab late-answer ADDRESS FILE
   lab lie ADDRESS...
+  lab unwrap DEVICE
   lab load [flags] URL         see lab load -h`
 
 func main() {
@@ -70,6 +71,8 @@ func command(args []string) error {
 		return topology.Supervise(args[1:], args[0], stop)
 	case verb == "udp-echo" && len(args) == 2:
 		return udpEcho(args[0], args[1])
+	case verb == "unwrap" && len(args) == 1:
+		return unwrap(args[0])
 	case verb == "lie" && len(args) > 0:
 		return lie(args)
 	case verb == "late-answer" && len(args) == 2:

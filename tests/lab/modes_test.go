@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/tests/lab/topology"
+)
+
+const (
+	modeVIP  = "10.1.0.60" // on the loopback of s1
+	tunnelIf = "unwrap0"
+)
+
+// loopbackVIP gives s1 the VIP, for which nobody else may hear it, and a way to the client that does not lead by the appliance.
+func loopbackVIP(t *testing.T) {
+	t.Helper()
+	ip := func(node string, args ...string) { inNode(t, node, append([]string{"ip"}, args...)...) }
+	ip("s1", "addr", "add", modeVIP+"/32", "dev", "lo")
+	ip("s1", "link", "add", "back", "type", "veth", "peer", "name", "back", "netns", lab.NS("client"))
+	t.Cleanup(func() {
+		ip("s1", "link", "del", "back")
+		ip("s1", "addr", "del", modeVIP+"/32", "dev", "lo")
+	})
+	for node, own := range map[string]string{"s1": "10.9.0.2/30", "client": "10.9.0.1/30"} {
+		ip(node, "addr", "add", own, "dev", "back")
+		ip(node, "link", "set", "back", "up")
+		inNode(t, node, "sysctl", "-qw", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.back.rp_filter=0")
+	}
+	ip("s1", "route", "add", topology.ClientIP+"/32", "via", "10.9.0.1")
+}
+
+// modeVserver adds vserver dsr with a service and removes both in the end.
+func modeVserver(t *testing.T, service, options string) {
+	t.Helper()
+	shell(t, "add service direct "+service)
+	shell(t, "add lb vserver dsr TCP "+modeVIP+" 80 "+options)
+	shell(t, "bind lb vserver dsr direct")
+	t.Cleanup(func() {
+		for _, line := range []string{"rm lb vserver dsr", "rm service direct", "rm ns ip " + modeVIP} {
+			shell(t, line)
+		}
+	})
+	waitState(t, "direct", "UP", 15*time.Second)
+}
+
+// byServer has the client ask n times, all to be answered by s1.
+func byServer(t *testing.T, n string, want int) {
+	t.Helper()
+	if r := tool(t, "load", "-n", n, "http://"+modeVIP+"/"); r.Failed != 0 || r.By["s1"] != want {
+		t.Fatalf("%d failed %v, served by %v\n%s", r.Failed, r.Errors, r.By, shell(t, "show where 10.1.0.100 40000 "+modeVIP+" 80 TCP"))
+	}
+}
+
+// TestTOSToLoopback: s1 maps the DSCP back to the VIP, which is on its loopback, and answers the client itself.
+func TestTOSToLoopback(t *testing.T) {
+	mustSettle(t)
+	loopbackVIP(t)
+	inNode(t, "s1", "nft", "add table ip dsr; add chain ip dsr pre { type filter hook prerouting priority -300; }; add rule ip dsr pre ip dscp 37 ip daddr set "+modeVIP)
+	t.Cleanup(func() { inNode(t, "s1", "nft", "delete", "table", "ip", "dsr") })
+	modeVserver(t, "s1 TCP * -usip YES -healthMonitor NO", "-m TOS -tosId 37")
+	byServer(t, "30", 30)
+	if out := shell(t, "stat lb vserver dsr"); out == "" || strings.Contains(shell(t, "show where 10.1.0.100 40000 "+modeVIP+" 80 TCP"), "Vserver: none") {
+		t.Errorf("show where does not know the vserver; stat says\n%s", out)
+	}
+	shell(t, "set lb vserver dsr -sessionless ENABLED -lbMethod SRCIPSRCPORTHASH")
+	byServer(t, "30", 30)
+}
+
+// TestTunnelToLoopback: s1 unpacks what comes in IP packets and answers the client itself; a client that sends more than fits
+// learns the size that does.
+func TestTunnelToLoopback(t *testing.T) {
+	mustSettle(t)
+	loopbackVIP(t)
+	if err := lab.Start("s1", "s1-unwrap", filepath.Join(lab.Bin, "sluice-lab"), "unwrap", tunnelIf); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := lab.Stop("s1-unwrap"); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := topology.Eventually(10*time.Second, func() error {
+		return exec.Command("ip", "-n", lab.NS("s1"), "link", "set", tunnelIf, "up").Run() // once there is one
+	}); err != nil {
+		t.Fatal(err)
+	}
+	inNode(t, "s1", "sysctl", "-qw", "net.ipv4.conf."+tunnelIf+".rp_filter=0")
+	modeVserver(t, "s1 TCP * -healthMonitor NO", "-m IPTUNNEL")
+	byServer(t, "30", 30)
+	big := filepath.Join(t.TempDir(), "big")
+	if err := os.WriteFile(big, make([]byte, 20000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := client("curl", "-sS", "-m", "15", "--data-binary", "@"+big, "http://"+modeVIP+"/").CombinedOutput(); err != nil || string(out) != "s1\n" {
+		t.Errorf("20,000 bytes to the server: %v %s", err, out)
+	}
+	if out := inNode(t, "client", "ip", "route", "get", modeVIP); !strings.Contains(out, "mtu 1480") {
+		t.Errorf("the client has not learned that 1480 bytes fit: %s", out)
+	}
+}
+
+// TestMACThroughTransparentBox: s2 is a device on the way, which routes to s1, where the VIP is, and back by the appliance.
+func TestMACThroughTransparentBox(t *testing.T) {
+	mustSettle(t)
+	inNode(t, "s1", "ip", "addr", "add", modeVIP+"/32", "dev", "lo")
+	inNode(t, "s1", "ip", "route", "add", topology.ClientIP+"/32", "via", topology.ServerIP(1))
+	inNode(t, "s2", "ip", "route", "add", modeVIP+"/32", "via", topology.ServerIP(0))
+	inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.e0.rp_filter=0", "net.ipv4.conf.all.send_redirects=0", "net.ipv4.conf.e0.send_redirects=0")
+	t.Cleanup(func() {
+		inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=0")
+		inNode(t, "s2", "ip", "route", "del", modeVIP+"/32")
+		inNode(t, "s1", "ip", "route", "del", topology.ClientIP+"/32")
+		inNode(t, "s1", "ip", "addr", "del", modeVIP+"/32", "dev", "lo")
+	})
+	modeVserver(t, "s2 TCP * -usip YES -healthMonitor NO", "-m MAC")
+	byServer(t, "30", 30)
+}
