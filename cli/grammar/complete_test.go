@@ -19,7 +19,7 @@ var completions = []struct {
 	{"zz", "zz", ""},
 	{"add ", "", "vlan ns server service serviceGroup lb route"},
 	{"add l", "l", "lb"},
-	{"add lb ", "", "vserver monitor"},
+	{"add lb ", "", "vserver metricTable monitor"},
 	{"show runn", "runn", "runningConfig"},
 	{"show where ", "", "<srcIP>"},
 	{"show where 10.1.0.9 40000 10.1.0.50 80 ", "", "<protocol>"},

@@ -25,6 +25,16 @@ func randomText(r *rand.Rand, most int) string {
 
 // randomValue is a value of the field's type that may or may not be accepted.
 func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
+	if f == schema.Of[schema.LBMonitorMetric]().Field("monitorName") { // few are of the type that metrics are for
+		for _, m := range schema.All[schema.LBMonitor](c) {
+			if m.Type == "LOAD" {
+				return m.Name
+			}
+		}
+	}
+	if f == schema.Of[schema.LBMonitor]().Field("type") && r.IntN(2) == 0 {
+		return "LOAD"
+	}
 	switch {
 	case f.Ref != "" && slices.ContainsFunc(f.Targets(), func(o *schema.Object) bool { return c.Len(o) > 0 }):
 		o := f.Targets()[r.IntN(len(f.Targets()))]
@@ -37,6 +47,8 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		return f.Default // most others ask for more
 	case len(f.Enum) > 0:
 		return f.Enum[r.IntN(len(f.Enum))]
+	case f.CLI == "metric":
+		return []string{"cpu", "users"}[r.IntN(2)]
 	case f.Syntax == "name":
 		names := []string{"a", "web1", "x y", "7up", "_q", "n#1", "q=1=", "10.0.0.7", "a:b@c", "q.x.", "exit", "ON"}
 		return names[r.IntN(len(names))] + []string{"", "0", "-z"}[r.IntN(3)]

@@ -36,7 +36,10 @@ func init() {
 		schema.Of[schema.ServiceGroup]():     groupRules(),
 		schema.Of[schema.LBVserver]():        vserverRules(),
 		schema.Of[schema.LBVserverService](): {check: typed(checkBinding)},
-		schema.Of[schema.LBMonitor]():        {check: typed(checkMonitor), changed: typed(monitorChanged), inUse: typed(monitorInUse)},
+		schema.Of[schema.LBMonitor]():        {check: typed(checkMonitor), changed: typed(monitorChanged), inUse: typed(monitorInUse), bindings: true},
+		schema.Of[schema.LBMetricTable]():    {inUse: typed(metricTableInUse), bindings: true},
+		schema.Of[schema.LBMetric]():         {inUse: typed(metricInUse)},
+		schema.Of[schema.LBMonitorMetric]():  {check: typed(checkMetric)},
 		schema.Of[schema.ServiceMonitor]():   {check: typed(checkServiceMonitor)},
 
 		schema.Of[schema.ServiceGroupMember]():  {key: memberKey, prepare: typed(memberServer), check: typed(checkMember)},

@@ -51,7 +51,7 @@ func checkCodes(m *schema.LBMonitor) error {
 
 // necessary are the arguments without which a monitor of the type has nothing to ask.
 var necessary = map[string]string{"DNS": "query", "DNS-TCP": "query", "RADIUS": "userName password radKey", "LDAP": "baseDN",
-	"MYSQL-ECV": "userName sqlQuery", "SNMP": "snmpOID", "USER": "scriptName"}
+	"MYSQL-ECV": "userName sqlQuery", "SNMP": "snmpOID", "USER": "scriptName", "LOAD": "metricTable"}
 
 func needed(m *schema.LBMonitor) error {
 	v := reflect.ValueOf(m).Elem()
@@ -59,6 +59,9 @@ func needed(m *schema.LBMonitor) error {
 		if schema.Of[schema.LBMonitor]().Field(name).Text(v) == "" {
 			return schema.Refuse(schema.Missing, name).Because("a monitor of type " + m.Type + " needs it")
 		}
+	}
+	if m.Type == "LOAD" && m.Reverse == "YES" {
+		return schema.Refuse(schema.BadArgument, "reverse", "YES").Because("a monitor of type LOAD tells how busy a service is, not whether it is UP")
 	}
 	if m.Type == "USER" && m.Secure == "YES" && m.DispatcherIP.IsLoopback() {
 		return schema.Refuse(schema.NoPrereq, "dispatcherIP").Because("this appliance runs the script itself, so there is nothing to secure")

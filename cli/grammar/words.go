@@ -62,7 +62,7 @@ var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,n
 // laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
 var laterVerbs = map[string]string{
 	"ns-config": "set unset show", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "set unset enable disable stat",
-	"arp": "add rm", "vlan": "stat", "lb-monitor": "enable disable bind unbind", "route": "clear", "ns-ip": "stat", "hardware": "stat",
+	"arp": "add rm", "vlan": "stat", "lb-monitor": "enable disable", "route": "clear", "ns-ip": "stat", "hardware": "stat",
 }
 
 // path is one way to type an object after its verb.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -137,6 +138,8 @@ func outcome(t *testing.T, c *schema.Config, s *State) string {
 			p.Interval, p.RespTimeout, p.DownTime, p.Retries, p.SuccessRetries)
 		if p.Type == "HTTP" {
 			f(", %q wants %v", p.Ask.HTTPRequest, p.Ask.RespCodes)
+		} else if usual, _ := ask(schema.MonitorNamed(schema.New(), "ping")); !reflect.DeepEqual(p.Ask, usual) {
+			f(", reverse %t, secure %t, asks %+v", p.Reverse, p.Secure, *p.Ask)
 		}
 		f("\n")
 	}

@@ -50,7 +50,7 @@ func (x *Index) usable(s *State, svc *schema.Service, trusted bool) bool {
 	missing, weight := false, uint32(0)
 	for _, m := range monitors {
 		// A disabled monitor does not count, so a service with only such monitors is taken for up, unless a threshold asks for more.
-		if m.Off {
+		if m.Off || !m.judges() {
 			continue
 		}
 		if r := h.Monitors[m.Name]; r.Known && r.Up || !r.Known && trusted {

@@ -15,6 +15,8 @@ var (
 	vserverRows     = schema.Of[schema.LBVserver]()
 	bindings        = schema.Of[schema.LBVserverService]()
 	monitorRows     = schema.Of[schema.LBMonitor]()
+	metricRows      = schema.Of[schema.LBMetric]()
+	metricBindings  = schema.Of[schema.LBMonitorMetric]()
 	monitorBindings = schema.Of[schema.ServiceMonitor]()
 	groupRows       = schema.Of[schema.ServiceGroup]()
 	memberRows      = schema.Of[schema.ServiceGroupMember]()
@@ -56,12 +58,12 @@ func newIndex(c *schema.Config, s *State, prev *Index) *Index {
 		}
 		return true
 	}
-	if same(monitorRows) {
+	if same(monitorRows, metricRows, metricBindings) {
 		x.monitors, x.asks, x.usual = prev.monitors, prev.asks, prev.usual
 	} else {
 		x.indexMonitors(prev)
 	}
-	if same(monitorRows, monitorBindings, groupMonitors) {
+	if same(monitorRows, monitorBindings, groupMonitors, metricRows, metricBindings) {
 		x.watch = prev.watch
 	} else {
 		x.indexWatches()
@@ -100,11 +102,12 @@ func (x *Index) indexMonitors(prev *Index) {
 	x.monitors, x.asks = map[string]*schema.LBMonitor{}, map[string]asked{}
 	for _, m := range slices.Concat(schema.BuiltinMonitors(), schema.All[schema.LBMonitor](x.c)) {
 		x.monitors[m.Name] = m
-		if prev != nil && prev.monitors[m.Name] == m {
+		if prev != nil && prev.monitors[m.Name] == m && m.Type != "LOAD" {
 			x.asks[m.Name] = prev.asks[m.Name] // the same memory, so that who compares probes need not look at it
 			continue
 		}
 		a, err := ask(m)
+		a.Metrics = metrics(x.c, m)
 		x.asks[m.Name] = asked{a, err}
 	}
 	x.usual = map[string][]Watcher{}

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,15 +36,23 @@ func (x *Index) monitorsOf(svc *schema.Service) []Watcher {
 	if m := x.memberOf[svc.Name]; m != nil {
 		watched = m.Group.Name
 	}
-	if bound := x.watch[watched]; len(bound) > 0 {
+	bound := x.watch[watched]
+	if slices.ContainsFunc(bound, Watcher.judges) {
 		return bound
 	}
-	// A service that takes every port has none that TCP could be tried on.
-	if svc.Port == 0 {
-		return x.usual["ANY"]
+	usual := x.usual[svc.ServiceType]
+	if svc.Port == 0 { // it takes every port, so it has none that TCP could be tried on
+		usual = x.usual["ANY"]
 	}
-	return x.usual[svc.ServiceType]
+	if len(bound) == 0 {
+		return usual
+	}
+	return slices.Concat(bound, usual)
 }
+
+// judges tells whether the monitor says if a service is UP: those of type LOAD say how busy it is, so that a service to which only
+// such are bound has its protocol's default monitor as well.
+func (w Watcher) judges() bool { return w.Type != "LOAD" }
 
 // Aim is what a monitor watches: with another one, what it has said of a service is void.
 type Aim struct {
@@ -115,6 +124,9 @@ func (x *Index) probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonit
 	ip, port := srv.IPAddress, svc.Port
 	if m.DestIP.IsValid() && !m.DestIP.IsUnspecified() {
 		ip = m.DestIP
+	}
+	if usual := schema.UsualPort(m.Type); usual != 0 {
+		port = usual
 	}
 	if m.DestPort != 0 {
 		port = m.DestPort

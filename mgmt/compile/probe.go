@@ -51,7 +51,29 @@ type Ask struct {
 	Dispatcher         netip.AddrPort // that runs the script
 
 	SNMPOID, Community, SNMPVersion string
-	Threshold                       uint64 // of the value; 0 is none
+	Threshold                       uint64   // of the value; 0 is none
+	Metrics                         []Metric // LOAD
+}
+
+// Metric is what a monitor of type LOAD asks an agent for.
+type Metric struct {
+	Name, OID         string
+	Threshold, Weight uint32
+}
+
+// metrics are what a monitor of type LOAD asks for, in the order in which it was bound.
+func metrics(c *schema.Config, m *schema.LBMonitor) (all []Metric) {
+	if m.Type != "LOAD" {
+		return nil
+	}
+	for _, b := range schema.All[schema.LBMonitorMetric](c) {
+		if b.Monitor == m.Name {
+			if e := schema.Get[schema.LBMetric](c, m.MetricTable, b.Metric); e != nil {
+				all = append(all, Metric{b.Metric, e.OID, b.Threshold, b.Weight})
+			}
+		}
+	}
+	return all
 }
 
 // ask reads what a monitor asks off its row.

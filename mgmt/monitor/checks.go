@@ -20,7 +20,7 @@ func checks(ping *Pinger, scripts *Scripts) map[string]Check {
 	all := map[string]Check{
 		"PING": ping.Check, "ARP": CheckARP, "TCP": CheckTCP, "HTTP": CheckHTTP,
 		"TCP-ECV": CheckTCPECV, "HTTP-ECV": CheckHTTPECV, "UDP-ECV": CheckUDPECV,
-		"DNS": CheckDNS, "RADIUS": CheckRADIUS, "SNMP": CheckSNMP, "USER": scripts.Check,
+		"DNS": CheckDNS, "RADIUS": CheckRADIUS, "SNMP": CheckSNMP, "LOAD": CheckLOAD, "USER": scripts.Check,
 	}
 	for kind, t := range talks {
 		all[kind] = stream(t.what, t.talk)

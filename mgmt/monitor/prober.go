@@ -37,6 +37,9 @@ type Outcome struct {
 	OK       bool
 	Response string // sentence for the operator, e.g. "Success - TCP syn+ack received."
 	Unsent   bool   // the probe did not leave this appliance: a failure whichever way round the monitor counts
+
+	Load      uint32 // of monitors of type LOAD: how busy the service is
+	LoadKnown bool
 }
 
 // Check sends one probe and judges the answer. It must end soon after ctx does; ctx ends at the response timeout.

@@ -117,8 +117,12 @@ func (w *watch) record(o Outcome, start, end time.Time) (changed bool) {
 		r.FailedNow++
 		changed = w.failedEnough(false) && (!r.Known || r.Up)
 	}
+	if o.LoadKnown {
+		r.Load, r.LoadKnown = o.Load, true
+	}
 	if changed {
 		r.Known, r.Up = true, o.OK
+		r.LoadKnown = r.LoadKnown && o.OK
 		w.recent = w.recent[:0]
 	}
 	pause := w.interval()

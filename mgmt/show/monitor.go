@@ -25,6 +25,9 @@ func (p *page) monitors(s *schema.Service) {
 			p.f("\t\tLast response: %s\n", r.Response)
 		}
 		p.f("\t\tResponse Time: %.3f millisec\n", float64(r.Took.Microseconds())/1000)
+		if m.Type == "LOAD" && r.LoadKnown {
+			p.f("\t\tLoad: %d\n", r.Load)
+		}
 		if m.LRTM == "ENABLED" {
 			p.f("\t\tAverage Response Time: %.3f millisec\n", float64(r.Average.Microseconds())/1000)
 		}
@@ -95,6 +98,11 @@ func (p *page) monitor(m *schema.LBMonitor) {
 		pair("Resp. threshold..", fmt.Sprintf("%d %%", m.RespThreshold), "", "")
 	}
 	p.special(m)
+	for i, b := range schema.All[schema.LBMonitorMetric](p.Config) {
+		if b.Monitor == m.Name {
+			p.f("%d)   Metric.....: %10s  Threshold.: %d  Weight.: %d\n", i+1, b.Metric, b.Threshold, b.Weight)
+		}
+	}
 	var bound []string
 	for _, b := range schema.All[schema.ServiceMonitor](p.Config) {
 		if b.Monitor == m.Name {
@@ -151,3 +159,20 @@ func (p *page) special(m *schema.LBMonitor) {
 // specialLabels are the words of the reference product where they are other than the argument's.
 var specialLabels = map[string]string{"httpRequest": "HTTP request", "respCode": "Response codes", "send": "Send string", "recv": "Receive string",
 	"customHeaders": "Custom headers"}
+
+func showMetricTable(p *page) error {
+	rows, one, err := chosen[schema.LBMetricTable](p)
+	if err != nil {
+		return err
+	}
+	for i, t := range rows {
+		p.number(i, one)
+		p.f("Metric Table: %s\n", t.Name)
+		for _, e := range schema.All[schema.LBMetric](p.Config) {
+			if e.Table == t.Name {
+				p.f("\t\tMetric: %s\tSNMP OID: %s\n", e.Metric, e.OID)
+			}
+		}
+	}
+	return nil
+}

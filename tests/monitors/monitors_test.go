@@ -112,6 +112,20 @@ func TestLyingServers(t *testing.T) {
 	}
 }
 
+// TestLoad: the load of a service comes from its agent, and its default monitor says that it is UP.
+func TestLoad(t *testing.T) {
+	err := topology.Eventually(30*time.Second, func() error {
+		out, err := lab.Monitors().Shell("show service LOAD")
+		if err == nil && (!strings.Contains(out, "\tState: UP\n") || !strings.Contains(out, "\t\tLoad: ") || !strings.Contains(out, "tcp-default")) {
+			err = fmt.Errorf("no load:\n%s", out)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSlowAndKilledServers: servers that are held are DOWN because nothing comes in time, UP again when they go on, and DOWN
 // when they are killed.
 func TestSlowAndKilledServers(t *testing.T) {

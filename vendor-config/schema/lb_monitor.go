@@ -9,7 +9,7 @@ import (
 // LBMonitor is a health check. The key is the name; set, unset and rm take the type as second word as well.
 type LBMonitor struct {
 	Name            string     `cli:"monitorName" key:"1" max:"127" syntax:"name" help:"Name of the monitor"`
-	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP,TCP-ECV,HTTP-ECV,UDP-ECV,DNS,DNS-TCP,FTP,SMTP,POP3,LDAP,RADIUS,MYSQL,MYSQL-ECV,SNMP,ARP,USER" later:"LDNS-PING,LDNS-TCP,LDNS-DNS,HTTP-INLINE,SIP-UDP,SIP-TCP,LOAD,FTP-EXTENDED,NNTP,MSSQL-ECV,ORACLE-ECV,RTSP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
+	Type            string     `cli:"type" pos:"2" required:"yes" fixed:"yes" also:"set,unset,rm,show" enum:"PING,TCP,HTTP,TCP-ECV,HTTP-ECV,UDP-ECV,DNS,DNS-TCP,FTP,SMTP,POP3,LDAP,RADIUS,MYSQL,MYSQL-ECV,SNMP,ARP,LOAD,USER" later:"LDNS-PING,LDNS-TCP,LDNS-DNS,HTTP-INLINE,SIP-UDP,SIP-TCP,FTP-EXTENDED,NNTP,MSSQL-ECV,ORACLE-ECV,RTSP,ND6,DIAMETER,STOREFRONT" help:"What is probed"`
 	RespCode        string     `cli:"respCode" many:"yes" syntax:"codes" for:"type HTTP RADIUS" defby:"type HTTP=200 RADIUS=2" max:"255" help:"Response codes that mean UP, as numbers and ranges separated by spaces, e.g. 200 300-302"`
 	HTTPRequest     string     `cli:"httpRequest" for:"type HTTP" def:"HEAD /" max:"255" syntax:"request" help:"Method and path of the request, quoted"`
 	CustomHeaders   string     `cli:"customHeaders" for:"type HTTP HTTP-ECV" max:"1023" syntax:"payload" help:"Header fields to add to the request, e.g. \"Host: www.example.com\\r\\n\""`
@@ -44,9 +44,10 @@ type LBMonitor struct {
 	Database        string     `cli:"database" for:"type MYSQL MYSQL-ECV" max:"127" help:"Database to log in to"`
 	SQLQuery        string     `cli:"sqlQuery" for:"type MYSQL MYSQL-ECV" max:"1023" help:"Query that the server must answer; one that gives rows must give one"`
 	SNMPOID         string     `cli:"snmpOID" for:"type SNMP" max:"255" syntax:"oid" help:"Object to ask the agent for"`
-	SNMPCommunity   string     `cli:"snmpCommunity" for:"type SNMP" def:"public" max:"63" help:"Community that may read it"`
+	SNMPCommunity   string     `cli:"snmpCommunity" for:"type SNMP LOAD" def:"public" max:"63" help:"Community that may read it"`
 	SNMPThreshold   uint32     `cli:"snmpThreshold" for:"type SNMP" help:"The service is DOWN while the value is above this; 0 for none"`
-	SNMPVersion     string     `cli:"snmpVersion" for:"type SNMP" enum:"V1,V2" def:"V1" help:"Version of SNMP: 1 or 2c"`
+	SNMPVersion     string     `cli:"snmpVersion" for:"type SNMP LOAD" enum:"V1,V2" def:"V1" help:"Version of SNMP: 1 or 2c"`
+	MetricTable     string     `cli:"metricTable" for:"type LOAD" ref:"lb metricTable" help:"Metric table from which metrics are bound to the monitor"`
 	ScriptName      string     `cli:"scriptName" for:"type USER" max:"127" syntax:"file" help:"Script of the appliance's folder monitors; it is called with the server's address, port, the timeout in seconds and scriptArgs, and ends with 0 when all is well"`
 	ScriptArgs      string     `cli:"scriptArgs" for:"type USER" max:"1023" help:"Fourth argument of the script, e.g. \"file=/a;user=b\""`
 	DispatcherIP    netip.Addr `cli:"dispatcherIP" for:"type USER" def:"127.0.0.1" help:"Who runs the script: this appliance, or a web server that is asked for it"`
@@ -64,7 +65,7 @@ func init() {
 		"secondaryPassword logonpointName lasVersion " +
 		"transparent=NO ipTunnel=NO tos=NO tosId " +
 		"validateCred=NO domain group fileName oracleSid evalRule " +
-		"metricTable application sitePath storename netProfile originHost originRealm " +
+		"application sitePath storename netProfile originHost originRealm " +
 		"hostIPAddress vendorId productName kcdAccount storedb=DISABLED trofscode trofsstring sslProfile")
 }
 
@@ -103,4 +104,15 @@ func DefaultMonitor(serviceType string) string {
 func Portless(monitorType string) bool { return monitorType == "PING" || monitorType == "ARP" }
 
 // NeedsPort tells whether monitors of the type can watch nothing without a port; scripts are told of it if there is one.
-func NeedsPort(monitorType string) bool { return !Portless(monitorType) && monitorType != "USER" }
+func NeedsPort(monitorType string) bool {
+	return !Portless(monitorType) && monitorType != "USER" && UsualPort(monitorType) == 0
+}
+
+// UsualPort is the port that monitors of the type probe unless they have a destPort, or 0 for the service's: agents of SNMP are
+// beside what they tell about.
+func UsualPort(monitorType string) uint16 {
+	if monitorType == "SNMP" || monitorType == "LOAD" {
+		return 161
+	}
+	return 0
+}

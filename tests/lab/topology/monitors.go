@@ -54,6 +54,14 @@ func MonitorsScript() string {
 			fmt.Fprintf(&b, "add service lying-%s liar TCP %d\nbind service lying-%[1]s -monitorName m-%[1]s\n", w.Type, 1000+i)
 		}
 	}
+	b.WriteString(`add lb metricTable host
+bind lb metricTable host uptime 1.3.6.1.2.1.1.3.0
+bind lb metricTable host processes 1.3.6.1.2.1.25.1.6.0
+add lb monitor m-LOAD LOAD -metricTable host -snmpVersion V2 -interval 2 -resptimeout 2
+bind lb monitor m-LOAD -metric uptime -metricWeight 2
+add service LOAD srv TCP 80
+bind service LOAD -monitorName m-LOAD
+`)
 	return b.String()
 }
 
