@@ -62,16 +62,34 @@ func (t *Table) Find(bucket uintptr, a, b uint64) *Entry {
 	return nil
 }
 
-// enter puts an entry into the index. There is room: the index has more words than the table has entries.
-func (t *Table) enter(hash uint64, number uint32) {
-	for b := t.BucketOf(hash); ; b = t.next(b) {
-		x := bucketAt(b)
-		if free := asm.Match(b, 0, ^uint32(0)); free != 0 {
-			x.words[bits.TrailingZeros32(free)] = t.tag(hash) | number
-			return
+// enter puts a new entry of a key into the index; false if the key is there already. There is room: the index has more words than the
+// table has entries.
+func (t *Table) enter(a, b uint64, number uint32) bool {
+	hash, numbers := t.Hash(a, b), t.buckets.Numbers
+	tag, home := t.tag(hash), t.BucketOf(hash)
+	var in uintptr // the first bucket with a free word
+	var free *uint32
+	for p := home; ; p = t.next(p) {
+		x := bucketAt(p)
+		for m := asm.Match(p, tag, ^numbers); m != 0; m &= m - 1 {
+			if e := t.entry(x.words[bits.TrailingZeros32(m)] & numbers); e.B == b && e.A == a {
+				return false
+			}
 		}
-		x.passed++
+		if free == nil {
+			if m := asm.Match(p, 0, ^uint32(0)); m != 0 {
+				in, free = p, &x.words[bits.TrailingZeros32(m)]
+			}
+		}
+		if x.passed == 0 && free != nil {
+			break
+		}
 	}
+	for p := home; p != in; p = t.next(p) {
+		bucketAt(p).passed++
+	}
+	*free = tag | number
+	return true
 }
 
 // leave takes an entry out of the index.

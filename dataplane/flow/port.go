@@ -10,7 +10,7 @@ import (
 const (
 	takeTries  = 32 // of TakeUnused
 	probeTries = 32 // of Probe
-	fetchAhead = 8  // ports whose ways back are fetched at once
+	fetchAhead = 4  // ports whose ways back are fetched at once
 )
 
 // leap is how many ports to pass over after so many tries in a row have met ports of other flows; span is how many ports there are.

@@ -79,29 +79,42 @@ func (t *Table) Create(fwd, rev *Entry) (*Entry, Result) {
 	if t.count+need > t.limit {
 		return nil, Full
 	}
-	if t.Lookup(fwd.Key()) != nil || rev != nil && (rev.Key() == fwd.Key() || t.Lookup(rev.Key()) != nil) {
+	e := t.place(fwd)
+	if e == nil {
 		return nil, InUse
 	}
-	e := t.place(fwd)
-	if rev != nil {
-		t.place(rev)
+	if rev != nil && t.place(rev) == nil {
+		t.delete(e)
+		return nil, InUse
 	}
-	t.count += need
 	return e, Created
 }
 
-// place gives an entry a line and a word of the index.
+// lead is how many entries ahead of their use their lines are fetched.
+const lead = 64
+
+// place gives an entry a line and a word of the index; nil if its key is in the table.
 func (t *Table) place(entry *Entry) *Entry {
-	n := t.fresh
+	n, ahead := t.fresh, t.fresh+lead-t.freed
+	if t.freed > 0 {
+		n = *t.stacked(t.freed - 1)
+	}
+	if t.freed > lead {
+		ahead = *t.stacked(t.freed - 1 - lead)
+	}
+	asm.Prefetch1(t.buckets.Lines + uintptr(min(ahead, uint32(t.limit)))*EntrySize)
+	e := t.entry(n)
+	*e = *entry
+	if !t.enter(entry.A, entry.B, n) {
+		*e = Entry{}
+		return nil
+	}
 	if t.freed > 0 {
 		t.freed--
-		n = *t.stacked(t.freed)
 	} else {
 		t.fresh++
 	}
-	e := t.entry(n)
-	*e = *entry
-	t.enter(t.Hash(entry.A, entry.B), n)
+	t.count++
 	return e
 }
 

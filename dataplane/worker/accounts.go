@@ -9,6 +9,7 @@ import (
 
 	"sluice/dataplane/lb"
 	"sluice/dataplane/port/asm"
+	"sluice/dataplane/table"
 )
 
 // account is where the packets between one vserver and one service are counted, so that a packet touches one line of counters
@@ -28,18 +29,25 @@ const (
 	// nobody's.
 	maxAccounts  = 1 << 18
 	accountIndex = 2 * maxAccounts
+	fewAccounts  = 1 << 13
+
+	// A word of the index is the number of an account, above it the ID of its service, above that the vserver's.
+	accountBits = 18
 )
 
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(account{})-accountSize]
 	_ = [1]struct{}{}[unsafe.Offsetof(account{}.Out)-outward<<accountShift]
+	_ = [1]struct{}{}[maxAccounts>>accountBits-1]
+	_ = [1]struct{}{}[table.MaxID>>accountBits]
 )
 
 // accounts are all accounts, off the Go heap, with a hash index of their numbers. The worker alone writes; accounts are never
 // removed, so that figures never fall.
 type accounts struct {
 	base  uintptr // array of account
-	index uintptr // uint32 numbers, 0 = empty, linear probing
+	index uintptr // uint64 words, 0 = empty, linear probing
+	mask  uint32  // of the index: a small part of it serves as long as it can, since fewer pages are quicker
 	used  atomic.Uint32
 	mem   []byte
 
@@ -47,7 +55,7 @@ type accounts struct {
 }
 
 func (a *accounts) open(s *lb.State, huge bool) error {
-	const size = maxAccounts*accountSize + accountIndex*4
+	const size = maxAccounts*accountSize + accountIndex*8
 	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
@@ -58,7 +66,7 @@ func (a *accounts) open(s *lb.State, huge bool) error {
 	}
 	a.mem, a.base = mem, uintptr(unsafe.Pointer(&mem[0]))
 	a.index = a.base + maxAccounts*accountSize
-	a.lb = s
+	a.lb, a.mask = s, 2*fewAccounts-1
 	a.used.Store(1)
 	return nil
 }
@@ -83,22 +91,36 @@ func (a *accounts) counts(place uint32) *lb.Traffic {
 	return (*lb.Traffic)(at(a.base + uintptr(place)<<accountShift))
 }
 
-// place is where the search for a pair's number begins.
+// place is where the search for a pair's word begins. The services that a vserver is bound to mostly have IDs one behind the other,
+// and so few lines of the index are in use.
 func place(vserver, service uint32) uint32 {
-	hi, lo := bits.Mul64((uint64(vserver)<<32|uint64(service))^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
-	return uint32(hi ^ lo)
+	const line = 8
+	hi, lo := bits.Mul64((uint64(vserver)<<32|uint64(service/line))^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	return uint32(hi^lo)*line + service%line
 }
 
-// fetch has the place fetched at which number will look.
+func (a *accounts) word(i uint32) *uint64 { return u64(a.index + uintptr(i&a.mask)*8) }
+
+// fetch has the account fetched that number will find, if it is open.
 func (a *accounts) fetch(vserver, service uint32) {
-	asm.Prefetch1(a.index + uintptr(place(vserver, service)&(accountIndex-1))*4)
+	pair := uint64(vserver)<<accountBits | uint64(service)
+	for i := place(vserver, service); ; i++ {
+		w := *a.word(i)
+		if w>>accountBits == pair {
+			asm.Prefetch1(a.base + uintptr(w&(maxAccounts-1))*accountSize)
+		} else if w != 0 {
+			continue
+		}
+		return
+	}
 }
 
 // number finds the account of a pair, or opens it.
 func (a *accounts) number(vserver, service uint32) uint32 {
+	pair := uint64(vserver)<<accountBits | uint64(service)
 	for i := place(vserver, service); ; i++ {
-		p := u32(a.index + uintptr(i&(accountIndex-1))*4)
-		if *p == 0 {
+		w := a.word(i)
+		if *w == 0 {
 			n := a.used.Load()
 			if n == maxAccounts {
 				return 0
@@ -106,12 +128,30 @@ func (a *accounts) number(vserver, service uint32) uint32 {
 			c := a.at(n)
 			c.Vserver, c.Service = vserver, service
 			a.lb.Link(c)
-			*p = n
+			*w = pair<<accountBits | uint64(n)
 			a.used.Store(n + 1)
+			if n == fewAccounts {
+				a.spread()
+			}
 			return n
 		}
-		if c := a.at(*p); c.Vserver == vserver && c.Service == service {
-			return *p
+		if *w>>accountBits == pair {
+			return uint32(*w) & (maxAccounts - 1)
 		}
+	}
+}
+
+// spread goes on with the whole index. It comes once, when many accounts have come up, and takes about as long as a rush of new flows
+// in some bursts.
+func (a *accounts) spread() {
+	clear(unsafe.Slice(a.word(0), a.mask+1))
+	a.mask = accountIndex - 1
+	for n := a.used.Load() - 1; n > 0; n-- {
+		c := a.at(n)
+		i := place(c.Vserver, c.Service)
+		for *a.word(i) != 0 {
+			i++
+		}
+		*a.word(i) = (uint64(c.Vserver)<<accountBits|uint64(c.Service))<<accountBits | uint64(n)
 	}
 }
