@@ -38,10 +38,9 @@ func (w *Worker) pay(most uint64) {
 		w.age.notes = w.lb.Note(int(most / entriesANote))
 		return
 	}
-	if n := min(w.age.sessions, most); n != 0 {
+	if n := min(w.age.sessions, most); n != 0 { // beside flows, since four of their slots are one line
 		w.age.sessions -= n
 		w.sweepSessions(n)
-		return
 	}
 	for most = min(most, w.age.debt); most > 0; {
 		n := most

@@ -65,13 +65,19 @@ func TestSmoke(t *testing.T) {
 			vs = "nat4-hit-c"
 		case "nat4-hit-vs-floor":
 			vs = "memory-floor"
+		case "persistence-hit":
+			vs = "nat4-hit"
+		case "persistence-new-flow":
+			vs = "new-flow"
 		}
 		if r.Value <= 0 || r.Unit != unit || r.Vs != vs || r.Ratio == nil || *r.Ratio <= 0 {
 			t.Errorf("row %+v", r)
 		}
 	}
 	want := []string{"bare 1", "bare 10000", "bare 1000000", "nat4-hit 1", "nat4-hit 10000", "nat4-hit 1000000",
-		"nat4-hit-c 1", "nat4-hit-c 10000", "nat4-hit-c 1000000", "new-flow 1", "new-flow 10000", "new-flow 1000000", "memory-floor 1000000",
+		"nat4-hit-c 1", "nat4-hit-c 10000", "nat4-hit-c 1000000", "new-flow 1", "new-flow 10000", "new-flow 1000000",
+		"persistence-hit 1", "persistence-hit 10000", "persistence-hit 1000000",
+		"persistence-new-flow 1", "persistence-new-flow 10000", "persistence-new-flow 1000000", "memory-floor 1000000",
 		"nat4-hit-vs-c 1", "nat4-hit-vs-c 10000", "nat4-hit-vs-c 1000000", "nat4-hit-vs-floor 1000000"}
 	if runtime.NumCPU() > 1 {
 		want = append(want, "workers-2 1000000", "workers-2-crossed 1000000")
@@ -220,12 +226,15 @@ func TestBars(t *testing.T) {
 		{workload: "nat4-hit", flows: 10_000, samples: []float64{41, 41}},
 		{workload: "new-flow", flows: 1_000_000, samples: []float64{700, 701}},
 	}
+	all = append(all, &series{workload: "persistence-hit", flows: 1, samples: []float64{24, 24}, to: all[0]},
+		&series{workload: "persistence-hit", flows: 10_000, samples: []float64{82, 82}, to: all[1]})
 	var missed []string
 	for _, b := range bars {
 		missed = append(missed, b.check(all, ref))
 	}
 	want := []string{"", "nat4-hit at 10000 flows takes 4.10x of testpmd-5tswap, 4x is promised",
-		"nat4-hit at 1000000 flows was not measured", "new-flow at 1000000 flows takes 700 cycles a packet, 700 are promised"}
+		"nat4-hit at 1000000 flows was not measured", "new-flow at 1000000 flows takes 700 cycles a packet, 700 are promised",
+		"", "persistence-hit at 10000 flows takes 2.00x of nat4-hit, 1.2x is promised", "persistence-hit at 1000000 flows was not measured"}
 	if !slices.Equal(missed, want) {
 		t.Errorf("got %q\nwant %q", missed, want)
 	}

@@ -43,7 +43,7 @@ const buffers = 1<<14 - 1
 var flowCounts = []int{1, 10_000, 1_000_000}
 
 // notBuilt are workloads of the bench's contract that later steps bring.
-var notBuilt = []string{"nat6-hit", "dsr-hit", "ipip-hit", "sessionless", "pbr-1000", "nat4-hit-10k-vservers", "persistence-hit", "syn-flood",
+var notBuilt = []string{"nat6-hit", "dsr-hit", "ipip-hit", "sessionless", "pbr-1000", "nat4-hit-10k-vservers", "syn-flood",
 	"nat4-vs-nft"}
 
 // run4 is one run of the bench.
@@ -62,6 +62,9 @@ type run4 struct {
 	bare     []*series
 	hit      []*series
 	open     []*series
+	persist  []*persistence
+	knownHit []*series // of vservers with persistence
+	knownNew []*series
 	pair     *pair // nil on a machine of one CPU
 	twins    []*twin
 	hitC     []*series
@@ -211,6 +214,14 @@ func (r *run4) prepare() (err error) {
 		r.bare = append(r.bare, &series{workload: "bare", flows: n})
 		r.hit = append(r.hit, &series{workload: "nat4-hit", flows: n})
 		r.open = append(r.open, &series{workload: "new-flow", flows: n})
+		k, err := newPersistence(s)
+		if err != nil {
+			return fmt.Errorf("persistence of %d flows: %w", n, err)
+		}
+		r.persist = append(r.persist, k)
+		last := len(r.persist) - 1
+		r.knownHit = append(r.knownHit, &series{workload: "persistence-hit", flows: n, to: r.hit[last]})
+		r.knownNew = append(r.knownNew, &series{workload: "persistence-new-flow", flows: n, to: r.open[last]})
 		t, err := newTwin(s)
 		if err != nil {
 			return err
@@ -264,6 +275,9 @@ func (r *run4) round() error {
 		if err := s.forget(); err != nil {
 			return err
 		}
+		if err := r.persist[i].under(func() error { return r.known(i) }); err != nil {
+			return err
+		}
 	}
 	if r.pair != nil {
 		if err := r.pair.round(r.subjects[len(r.subjects)-1].hit, r.fifo); err != nil {
@@ -271,6 +285,22 @@ func (r *run4) round() error {
 		}
 	}
 	return r.samplePeer(r.mac, "macswap")
+}
+
+// known samples a subject's vservers with persistence.
+func (r *run4) known(i int) error {
+	s, k := r.subjects[i], r.persist[i]
+	if err := r.counted(s, packet.ForwardFlow, passesHit, func() error {
+		return r.sample(r.knownHit[i], passesHit, s.hit, s.checkHits)
+	}); err != nil {
+		return err
+	}
+	if err := r.counted(s, packet.ForwardNewFlow, passesOpen, func() error {
+		return r.sample(r.knownNew[i], passesOpen, k.open, k.check)
+	}); err != nil {
+		return err
+	}
+	return s.forget()
 }
 
 func (r *run4) samplePeer(s *series, mode string) error {
@@ -357,7 +387,7 @@ func (r *run4) writeProfile() error {
 	}
 	defer f.Close()
 	i := slices.Index(flowCounts, r.o.profileFlows)
-	if i < 0 || r.o.profileOf != "nat4-hit" && r.o.profileOf != "new-flow" {
+	if i < 0 || !slices.Contains([]string{"nat4-hit", "new-flow", "persistence-new-flow"}, r.o.profileOf) {
 		return fmt.Errorf("there is no workload %s at %d flows to profile", r.o.profileOf, r.o.profileFlows)
 	}
 	s := r.subjects[i]
@@ -366,10 +396,22 @@ func (r *run4) writeProfile() error {
 	}
 	defer pprof.StopCPUProfile()
 	for start := time.Now(); time.Since(start) < 5*time.Second; {
-		if r.o.profileOf == "nat4-hit" {
+		switch r.o.profileOf {
+		case "nat4-hit":
 			_, err = s.hit()
-		} else if _, err = s.open(); err == nil {
-			err = s.forget()
+		case "new-flow":
+			if _, err = s.open(); err == nil {
+				err = s.forget()
+			}
+		default:
+			err = r.persist[i].under(func() error {
+				for range 8 {
+					if _, err := r.persist[i].open(); err != nil {
+						return err
+					}
+				}
+				return s.forget()
+			})
 		}
 		if err != nil {
 			return err
@@ -396,7 +438,7 @@ func (r *run4) cleanup() error {
 // report prints and saves the results and returns what is not as promised.
 func (r *run4) report() error {
 	all := []*series{r.ref, r.mac}
-	for _, s := range [][]*series{r.bare, r.hit, r.hitC, r.open, {r.memory}} {
+	for _, s := range [][]*series{r.bare, r.hit, r.hitC, r.open, r.knownHit, r.knownNew, {r.memory}} {
 		all = append(all, s...)
 	}
 	for i, s := range r.hit {

@@ -17,7 +17,7 @@ func main() {
 	rounds := flag.Int("rounds", 0, "rounds of one sample a workload (default 21, with -smoke 2)")
 	out := flag.String("out", "", "folder for the results (default tests/bench/out of this repository)")
 	profile := flag.String("profile", "", "write a CPU profile of 5 s of a workload to this file")
-	workload := flag.String("profile-workload", "nat4-hit", "the workload to profile: nat4-hit or new-flow")
+	workload := flag.String("profile-workload", "nat4-hit", "the workload to profile: nat4-hit, new-flow or persistence-new-flow")
 	flows := flag.Int("profile-flows", 1_000_000, "the flows that it has: 1, 10000 or 1000000")
 	commits := flag.String("commit-to", "", "for the bench itself: send configurations to the dataplane at this `socket`")
 	flag.Usage = func() {

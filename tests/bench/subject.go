@@ -51,7 +51,7 @@ func newSubject(flows int, rings *port.Rings, hz uint64, huge bool) (*subject, e
 	s := &subject{flows: flows, rings: rings, clock: &clock{}, hz: hz, ms: make([]uintptr, passLen), ids: make([]uint32, passLen),
 		chosen: make([]chosen, flows), fresh: 1 << 22, rng: rand.New(rand.NewPCG(1, uint64(flows)))}
 	var err error
-	s.w, err = worker.New(worker.Options{Queue: rings, Ports: ports, Flows: tableEntries, Huge: huge, Populate: true,
+	s.w, err = worker.New(worker.Options{Queue: rings, Ports: ports, Flows: tableEntries, Sessions: maxSessions, Huge: huge, Populate: true,
 		FlowName: flowName(flows), Cycles: s.clock.read, Hz: hz})
 	if err != nil {
 		return nil, err

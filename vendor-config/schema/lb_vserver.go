@@ -89,7 +89,7 @@ func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
 	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName rule=none " +
 		"resRule=none v6persistmasklen=128 rtspNat=OFF " +
-		"trofsPersistence=ENABLED connfailover=DISABLED redirectURL cacheable=NO soPersistence=DISABLED " +
+		"trofsPersistence=DISABLED connfailover=DISABLED redirectURL cacheable=NO soPersistence=DISABLED " +
 		"soPersistenceTimeOut=2 redirectPortRewrite=DISABLED " +
 		"insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +
 		"authnVsName push=DISABLED pushVserver pushLabel=none pushMultiClients=NO tcpProfileName httpProfileName dbProfileName " +
