@@ -59,6 +59,7 @@ const (
 	DropPartialChecksum
 	DropNoRoute
 	DropNotOnLink
+	DropLoop
 	DropNeighborUnresolved
 	DropHoldFull
 	DropPuntLimit
@@ -128,6 +129,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropPartialChecksum:    {"drop-partial-checksum", "Packets with an unfinished checksum that could not be completed: switch tx offload off at the sender (ethtool -K)."},
 	DropNoRoute:            {"drop-no-route", "Packets whose destination has no route."},
 	DropNotOnLink:          {"drop-not-on-link", "Packets of virtual servers with -m MAC whose service is behind a gateway: only what is on a subnet of this appliance has a MAC address here."},
+	DropLoop:               {"drop-loop", "Packets that the device behind a vserver with -m MAC has sent back, which would get them again: give it another next hop than this appliance."},
 	DropNeighborUnresolved: {"drop-neighbor-unresolved", "Packets whose next hop did not answer ARP in time."},
 	DropHoldFull:           {"drop-hold-full", "Packets for which no place was left while the MAC address of their next hop was being asked for."},
 	DropPuntLimit:          {"drop-punt-limit", "Packets for the kernel beyond the rate that protects it."},

@@ -42,8 +42,12 @@ func (w *Worker) route(t *table.Set, p *packet.Packet) {
 		p.End(w.hold(p, hop.Port, next))
 		return
 	}
-	w.resolved(p, dst, i, t.Gen)
 	a := t.Adjacency(i)
+	if p.Flags&packet.FlagOnLink != 0 && *u64(p.Data + packet.OffSrcMAC)&macBits == a.MACs&macBits {
+		p.End(packet.DropLoop) // no hop is taken from its TTL, so it would go round for ever
+		return
+	}
+	w.resolved(p, dst, i, t.Gen)
 	if p.L3Len > a.MTU {
 		p.End(w.tooLong(p, a.MTU))
 		return

@@ -53,7 +53,7 @@ func steer(w *Worker, t *table.Set, b []packet.Packet) {
 	}
 	var away, owners uint32
 	lane := uint64(w.x.From)
-	dst, own := uint32(0), t.Own(0)
+	dst, own, untagged := uint32(0), t.Own(0), t.PortVLAN(uint16(w.x.From>>1))
 	for m := w.open; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		p, bit := &w.pk[i], m&-m
@@ -67,7 +67,11 @@ func steer(w *Worker, t *table.Set, b []packet.Packet) {
 		if d := uint32(k.A >> 32); d != dst {
 			dst, own = d, t.Own(d)
 		}
-		owner := owner(t, own, k, w.workers, w.self)
+		vlan := untagged
+		if w.bare&bit == 0 {
+			vlan = vlanOf(t, p)
+		}
+		owner := owner(t, own, k, vlan, w.workers, w.self)
 		if owner == w.self {
 			continue
 		}
@@ -114,13 +118,19 @@ func (w *Worker) flowOf(p *packet.Packet, i int, bit uint32) (k packet.Key, of b
 	return k, false
 }
 
-// Owner is which of a number of workers owns the flow of a key; the receiver of its packet if any may have it.
+// Owner is which of a number of workers owns the flow of a key, whose packets come untagged by the port toward their source; the
+// receiver if any may have it.
 func Owner(t *table.Set, k packet.Key, workers, receiver int) int {
-	return int(owner(t, t.Own(uint32(k.A>>32)), k, uint32(workers), uint32(receiver)))
+	vlan := t.PortVLAN(0)
+	if hop := t.Route(uint32(k.A), 0); hop != nil {
+		vlan = t.PortVLAN(hop.Port)
+	}
+	return int(owner(t, t.Own(uint32(k.A>>32)), k, vlan, uint32(workers), uint32(receiver)))
 }
 
-// owner is the worker that owns the flow of a key, self if any may have it. own is what its destination is to us.
-func owner(t *table.Set, own uint64, k packet.Key, workers, self uint32) uint32 {
+// owner is the worker that owns the flow of a key, whose packet came in by a VLAN; self if any may have it. own is what its
+// destination is to us.
+func owner(t *table.Set, own uint64, k packet.Key, vlan uint16, workers, self uint32) uint32 {
 	proto, how := uint8(k.B>>32), way(own)
 	if proto != packet.ProtoTCP && proto != packet.ProtoUDP {
 		if how == stays {
@@ -135,7 +145,7 @@ func owner(t *table.Set, own uint64, k packet.Key, workers, self uint32) uint32 
 	case bySource:
 		return flow.OwnerByClient(uint32(k.A), uint16(k.B), workers)
 	case byDestination:
-		return foreignOwner(t, k, workers)
+		return foreignOwner(t, k, vlan, workers, self)
 	case byPort:
 		return flow.OwnerByPort(packet.Swap16(uint16(k.B>>16)), workers)
 	}

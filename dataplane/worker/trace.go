@@ -228,7 +228,7 @@ func (w *Worker) ownerOf(p *packet.Packet, i int) uint32 {
 	if !w.steers || !of {
 		return w.self
 	}
-	return owner(w.set, w.set.Own(uint32(k.A>>32)), k, w.workers, w.self)
+	return owner(w.set, w.set.Own(uint32(k.A>>32)), k, vlanOf(w.set, p), w.workers, w.self)
 }
 
 // finish notes how the i-th packet has ended. Whoever was handed it has it already: then its frame is not looked at any more.

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sluice/dataplane/api"
 	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/table"
@@ -46,12 +47,23 @@ func forWildcard(t *table.Set, p *packet.Packet) packet.Reason {
 	return forVIP(p)
 }
 
-// foreignOwner is the worker that owns the flow of a packet from one foreign address to another: of what a service answers to its
-// client's own address, or a server behind a vserver with ModeMAC in the name of a VIP, by that address; of what wildcards take by the
-// client's as well, which is then the source.
-func foreignOwner(t *table.Set, k packet.Key, workers uint32) uint32 {
-	if t.HasWildcards() && t.Own(uint32(k.A))&table.OwnKind == 0 && !t.AnswersClients(uint32(k.A), uint16(k.B), uint8(k.B>>32)) {
-		return flow.OwnerByClient(uint32(k.A), uint16(k.B), workers)
+// foreignOwner is the worker that owns the flow of a packet from one foreign address to another, which came in by a VLAN; self if
+// any may have it:
+//
+//   - What a service answers to its client's own address (usip), or a server behind ModeMAC in the name of a VIP: by that address.
+//   - What a wildcard takes whose packets are translated: by the client's as well, which is then the source.
+//   - What one takes with ModeMAC, or nobody, which may be an answer to that: by both ends, so that both ways have one owner.
+//   - What one takes that keeps no flows: whoever has it.
+func foreignOwner(t *table.Set, k packet.Key, vlan uint16, workers, self uint32) uint32 {
+	source, destination := flow.OwnerByClient(uint32(k.A), uint16(k.B), workers), flow.OwnerByClient(uint32(k.A>>32), uint16(k.B>>16), workers)
+	if !t.HasWildcards() || t.Own(uint32(k.A))&table.OwnKind != 0 || t.AnswersClients(uint32(k.A), uint16(k.B), uint8(k.B>>32)) {
+		return destination
 	}
-	return flow.OwnerByClient(uint32(k.A>>32), uint16(k.B>>16), workers)
+	switch v := t.Wildcard(k.A, k.B, vlan); {
+	case v == nil, v.Mode() == api.ModeMAC && !v.Sessionless():
+		return source ^ destination
+	case v.Sessionless():
+		return self
+	}
+	return source
 }

@@ -35,6 +35,16 @@ func pattern(v api.Vserver, ip, mask string) api.Vserver {
 	return v
 }
 
+// transparent sends packets of v on to devices as they are.
+func transparent(v api.Vserver, sessionless bool) api.Vserver {
+	v.Mode, v.Sessionless, v.Method = api.ModeMAC, sessionless, api.SourceDestinationIPHash
+	return v
+}
+
+// onLink is what such a device gets, back what it sends back.
+func onLink(f packet.Frame) packet.Frame { f.Dst, f.Src = serverMAC(server1), mac2; return f }
+func back(f packet.Frame) packet.Frame   { f.Dst, f.Src = mac2, serverMAC(server1); return f }
+
 // withWildcards is the configuration of every row and wildcard vservers. Services are there for every protocol that one has.
 func withWildcards(list ...api.Vserver) *api.Tables {
 	c, up := config(), slices.Clone(allUp)
@@ -178,6 +188,37 @@ var wildcardRows = []row{
 				out: []on{{nic1, data(with(answered(80, c1, psh), func(f *packet.Frame) { f.SrcIP = origin }))}}},
 		},
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 3},
+	},
+	{
+		name: "sessionless, ModeMAC: every packet goes to the node of its addresses as it is, whoever has it, and none is known",
+		steps: []step{
+			applies(withWildcards(transparent(wildcard(20, "all", api.ProtoAny, 0, wildKeep, 101, ""), true))),
+			{in: []on{{nic1, abroad(ask(c1, 80, syn))}, {nic1, data(abroad(ask(c1, 80, psh)))}, {nic1, udp(abroad(ask(c2, 80, 0)))}, {nic1, gre(abroad(ask(0, 0, 0)))}},
+				out: []on{{nic2, onLink(abroad(ask(c1, 80, syn)))}, {nic2, onLink(data(abroad(ask(c1, 80, psh))))}, {nic2, onLink(udp(abroad(ask(c2, 80, 0))))}, {nic2, onLink(gre(abroad(ask(0, 0, 0))))}}},
+			flowsAre(0),
+		},
+		counters: map[string]uint64{"forward-sessionless": 4},
+	},
+	{
+		name: "ModeMAC with flows: what the origin answers by the appliance finds its flow at any worker",
+		steps: []step{
+			applies(withWildcards(transparent(wildcard(20, "all", api.ProtoAny, 0, wildKeep, 101, ""), false))),
+			{in: []on{{nic1, abroad(ask(5001, 80, syn))}}, out: []on{{nic2, onLink(abroad(ask(5001, 80, syn)))}}},
+			{in: []on{{nic2, with(answered(80, 5001, synack), func(f *packet.Frame) { f.Dst, f.Src, f.SrcIP, f.TTL = mac2, serverMAC(server1), origin, 60 })}},
+				out: []on{{nic1, with(answered(80, 5001, synack), func(f *packet.Frame) { f.SrcIP, f.TTL = origin, 60 })}}},
+			{in: []on{{nic1, abroad(ask(5001, 80, ack))}}, out: []on{{nic2, onLink(abroad(ask(5001, 80, ack)))}}},
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2},
+	},
+	{
+		name: "ModeMAC: a node that sends back what it gets does not get it again",
+		steps: []step{
+			applies(withWildcards(transparent(wildcard(20, "all", api.ProtoUDP, 0, wildKeep, 101, ""), false), transparent(wildcard(21, "rest", api.ProtoAny, 0, wildKeep, 101, ""), true))),
+			{in: []on{{nic1, udp(abroad(ask(5001, 80, 0)))}, {nic1, gre(abroad(ask(0, 0, 0)))}},
+				out: []on{{nic2, onLink(udp(abroad(ask(5001, 80, 0))))}, {nic2, onLink(gre(abroad(ask(0, 0, 0))))}}},
+			drops(on{nic2, back(udp(abroad(ask(5001, 80, 0))))}, on{nic2, back(gre(abroad(ask(0, 0, 0))))}),
+		},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-sessionless": 1, "drop-loop": 2},
 	},
 	{
 		name: "a vserver on several addresses listens on each of them and on no other",

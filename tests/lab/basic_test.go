@@ -79,7 +79,13 @@ func get(t *testing.T, n int, more ...string) loadResult {
 // background starts load and returns a function that waits for its result.
 func background(t *testing.T, args ...string) func() loadResult {
 	t.Helper()
-	cmd := client(append([]string{filepath.Join(lab.Bin, "sluice-lab"), "load"}, args...)...)
+	return started(t, append([]string{"load"}, args...)...)
+}
+
+// started is background for any program of the lab whose output is a loadResult.
+func started(t *testing.T, args ...string) func() loadResult {
+	t.Helper()
+	cmd := client(append([]string{filepath.Join(lab.Bin, "sluice-lab")}, args...)...)
 	cmd.Stderr = os.Stderr
 	done := make(chan struct{})
 	var out []byte

@@ -17,7 +17,7 @@ import (
 )
 
 const usage = `usage:
-  lab up TOPOLOGY              bring it up (basic, workers, seed003, seed003workers or monitors; basic@TAG for one more) and leave it running
+  lab up TOPOLOGY              bring it up (basic, workers, seed003, seed003workers, monitors or upper; basic@TAG for one more) and leave it running
   lab down TOPOLOGY            take it down
   lab exec TOPOLOGY NODE CMD   run a command inside a node
   lab ssh TOPOLOGY [LINE]      log in to the appliance's shell, or run one line
@@ -31,6 +31,9 @@ programs inside the lab:
   lab late-answer ADDRESS FILE
   lab lie ADDRESS...
   lab unwrap DEVICE
+  lab tcp-echo ADDRESS
+  lab transparent ADDRESS
+  lab talk [flags] ADDRESS...  see lab talk -h
   lab load [flags] URL         see lab load -h`
 
 func main() {
@@ -87,6 +90,12 @@ func command(args []string) error {
 			return fmt.Errorf("udp-ask: %w", err)
 		}
 		return udpAsk(args[0], n)
+	case verb == "tcp-echo" && len(args) == 1:
+		return tcpEcho(args[0])
+	case verb == "transparent" && len(args) == 1:
+		return transparent(args[0])
+	case verb == "talk":
+		return talk(args)
 	case verb == "load":
 		return load(args)
 	}
