@@ -23,7 +23,7 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 	asm.Locate(unsafe.Pointer(&w.pk[0].Hash), len(b), int(packetSize), w.flows.Lines(), unsafe.Pointer(&w.lines))
 	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
 	var sent uint32
-	for m := w.open; m != 0; m &= m - 1 {
+	for m := w.open; m != 0; {
 		run := m & w.bare
 		if odd := m &^ w.bare; odd != 0 {
 			run &= odd&-odd - 1 // those before the first that is not bare
@@ -47,6 +47,7 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 		if w.known(t, &w.pk[i], 1<<uint(i)) {
 			sent |= 1 << uint(i)
 		}
+		m &= m - 1
 	}
 	nowhere := w.flows.Lines().Lines
 	for m := w.hot.missed; m != 0; m &= m - 1 {

@@ -38,6 +38,10 @@ func (w *Worker) redirects(bare uint32) (rest uint32) {
 		}
 		a := (*table.Adjacency)(at(w.hot.adjacencies + uintptr(e.Adj)*adjacencySize))
 		switch e.Mode() {
+		case flow.ModeMAC:
+			if *u64(d + packet.OffSrcMAC)&macBits == a.MACs&macBits { // see DropLoop
+				return bare
+			}
 		case flow.ModeTOS:
 			packet.MarkAt(h, sum, uint32(e.Addrs>>32), e.DSCP(), e.L4Delta)
 		case flow.ModeTunnel:

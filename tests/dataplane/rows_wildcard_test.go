@@ -217,8 +217,10 @@ var wildcardRows = []row{
 			{in: []on{{nic1, udp(abroad(ask(5001, 80, 0)))}, {nic1, gre(abroad(ask(0, 0, 0)))}},
 				out: []on{{nic2, onLink(udp(abroad(ask(5001, 80, 0))))}, {nic2, onLink(gre(abroad(ask(0, 0, 0))))}}},
 			drops(on{nic2, back(udp(abroad(ask(5001, 80, 0))))}, on{nic2, back(gre(abroad(ask(0, 0, 0))))}),
+			{in: []on{{nic1, udp(abroad(ask(5001, 80, 0)))}, {nic1, gre(abroad(ask(0, 0, 0)))}},
+				out: []on{{nic2, onLink(udp(abroad(ask(5001, 80, 0))))}, {nic2, onLink(gre(abroad(ask(0, 0, 0))))}}},
 		},
-		counters: map[string]uint64{"forward-new-flow": 1, "forward-sessionless": 1, "drop-loop": 2},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 1, "forward-sessionless": 2, "drop-loop": 2},
 	},
 	{
 		name: "a vserver on several addresses listens on each of them and on no other",
