@@ -232,6 +232,20 @@ var modeRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 3, "forward-icmp-error": 4},
 	},
 	{
+		name: "bursts of flows with and without modes, some known well, some new",
+		steps: []step{
+			withModes,
+			{in: []on{{nic1, udp(askOf(vipMode, c1, 5000, 0))}, {nic1, udp(ask(c1, dnsPort, 0))}},
+				out: []on{{nic2, enclosed(udp(askOf(vipMode, c1, 5000, 0)), server1)}, {nic2, udp(asked(server1, q1, 53, 0))}}},
+			{in: []on{{nic1, askOf(vipMode, c1, tosPort, syn)}, {nic1, askOf(vipMode, c1, macPort, syn)}},
+				out: []on{{nic2, marked(askOf(vipMode, c1, tosPort, syn), server1)}, {nic2, passedOn(askOf(vipMode, c1, macPort, syn), server1)}}},
+			{in: []on{{nic1, askOf(vipMode, c1, tosPort, ack)}, {nic1, askOf(vipMode, c1, macPort, ack)}},
+				out: []on{{nic2, marked(askOf(vipMode, c1, tosPort, ack), server1)}, {nic2, passedOn(askOf(vipMode, c1, macPort, ack), server1)}}},
+			{in: blended(false), out: blended(true)}, {in: blended(false), out: blended(true)},
+		},
+		counters: map[string]uint64{"forward-new-flow": 4, "forward-flow": 22},
+	},
+	{
 		name: "path MTU: a tunnel leaves 20 bytes less, MAC and TOS nothing",
 		steps: []step{
 			withModes,
@@ -247,6 +261,23 @@ var modeRows = []row{
 		},
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 1, "forward-sessionless": 1, "reply-frag-needed": 5, "drop-frame-too-long": 1},
 	},
+}
+
+// blended are packets of four flows, as they come in or as they go out.
+func blended(sent bool) (list []on) {
+	toTunnel, toDNS := udp(askOf(vipMode, c1, 5000, 0)), udp(ask(c1, dnsPort, 0))
+	toTOS, toMAC := data(askOf(vipMode, c1, tosPort, psh)), data(askOf(vipMode, c1, macPort, psh))
+	in := []any{toTunnel, toTOS, toDNS, toTunnel, toMAC, toDNS, toTunnel, toTunnel, toTOS, toMAC}
+	out := []any{enclosed(toTunnel, server1), marked(toTOS, server1), udp(asked(server1, q1, 53, 0)), enclosed(toTunnel, server1), passedOn(toMAC, server1),
+		udp(asked(server1, q1, 53, 0)), enclosed(toTunnel, server1), enclosed(toTunnel, server1), marked(toTOS, server1), passedOn(toMAC, server1)}
+	for i := range in {
+		if sent {
+			list = append(list, on{nic2, out[i]})
+		} else {
+			list = append(list, on{nic1, in[i]})
+		}
+	}
+	return list
 }
 
 // told is the client's error about an answer that came from a port of vipMode.
