@@ -172,6 +172,8 @@ type Vserver struct {
 	SpillThreshold  uint32 // connections, kbit/s or percent, as Spillover says
 	SpillAccept     bool   // beyond the threshold flows are taken all the same if no backup can take them
 	HealthThreshold uint32 // percent of bound services that must be up for the vserver to be; 0 = one of them
+
+	PersistLeaving bool // clients stay with a service that is leaving: see Health
 }
 
 // Mode is how packets of a vserver are sent to the server.
@@ -219,6 +221,10 @@ type Health struct {
 	Flush, FlushVservers []uint32
 
 	Loads []Load // of services whose load is known, ascending
+
+	// Leaving are services on their way out of service: IDs, ascending. They are not up and keep their flows; of new ones they
+	// get those of clients that persist on them, if the vserver has PersistLeaving.
+	Leaving []uint32
 }
 
 // Load is what LOAD monitors say of a service: how busy it is, by which CustomLoad chooses.

@@ -136,6 +136,13 @@ type Client struct {
 	who    uint64 // vserver and kind, as in the word
 	bucket uintptr
 	limit  uint32 // ticks without a new flow until it is forgotten
+
+	Leaving bool // it stays with a service that is leaving
+}
+
+// serves tells whether the service may take a new flow of the client, whose service it is.
+func (c *Client) serves(t *table.Set, service uint32) bool {
+	return t.Up(service) || c.Leaving && t.Leaving(service)
 }
 
 // Client finds the place of the sessions of a vserver for packets whose addresses, narrowed to what counts, are a (see packet.Key).
@@ -183,7 +190,7 @@ func age(word uint64, now uint32) uint32 {
 // new flows.
 func (c *Client) Find(now uint32, t *table.Set) (service uint32) {
 	_, word := c.find()
-	if service = serviceIn(word); word == 0 || age(word, now) >= c.limit || !t.Up(service) {
+	if service = serviceIn(word); word == 0 || age(word, now) >= c.limit || !c.serves(t, service) {
 		return 0
 	}
 	return service
@@ -196,7 +203,7 @@ func (c *Client) Use(now uint32, t *table.Set) (service uint32) {
 		return 0
 	}
 	idle, service := age(word, now), serviceIn(word)
-	if idle >= c.limit || !t.Up(service) {
+	if idle >= c.limit || !c.serves(t, service) {
 		return 0
 	}
 	if idle >= freshTicks {
@@ -224,7 +231,7 @@ func (s *Sessions) Keep(c *Client, now uint32, t *table.Set, service uint32) (ch
 			if slot != 0 && s.settle(c, slot, fresh) {
 				return service, true
 			}
-		case age(word, now) < c.limit && t.Up(serviceIn(word)):
+		case age(word, now) < c.limit && c.serves(t, serviceIn(word)):
 			return serviceIn(word), true
 		case atomic.CompareAndSwapUint64(&at(slot).word, word, fresh):
 			return service, true

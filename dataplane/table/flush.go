@@ -27,13 +27,33 @@ func checkFlush(h *api.Health) error {
 			}
 		}
 	}
-	up := make(map[uint32]bool, len(h.Flush))
-	for _, id := range h.Flush {
+	up := make(map[uint32]bool, len(h.Up))
+	for _, id := range h.Up {
 		up[id] = true
 	}
-	for _, id := range h.Up {
+	for _, id := range h.Flush {
 		if up[id] {
 			return fmt.Errorf("service %d is up, and its flows are to end", id)
+		}
+	}
+	return nil
+}
+
+// checkLeaving refuses what leaves and is up, or has no number that a service may have.
+func checkLeaving(h *api.Health) error {
+	if len(h.Leaving) == 0 {
+		return nil
+	}
+	up := make(map[uint32]bool, len(h.Up))
+	for _, id := range h.Up {
+		up[id] = true
+	}
+	for _, id := range h.Leaving {
+		switch {
+		case id == 0 || id > MaxID:
+			return fmt.Errorf("service %d is leaving: IDs are 1 to %d", id, MaxID)
+		case up[id]:
+			return fmt.Errorf("service %d is up, and it is leaving", id)
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ type Persistence struct {
 	Limit   uint32 // ticks without a new flow until the client is forgotten
 	Kind    uint8  // api.Persistence; 0: there is none
 	Backup  uint8  // the kind that is asked where the first knows nothing; 0: none
-	_       uint16
+	Leaving uint8  // 1: its clients stay with a service that is leaving
+	_       uint8
 	Bits2   uint64 // those of the backup
 	Limit2  uint32
 	vserver uint32 // ID
@@ -83,6 +84,9 @@ func (c *config) fillPersistence() {
 		p := (*Persistence)(unsafe.Add(nil, c.persistence+uintptr(i)*persistenceSize))
 		*p = Persistence{vserver: v.ID, Kind: uint8(v.Persistence), Bits: persistBits(v.Persistence, v.PersistMask), Limit: timeout(v.PersistSeconds),
 			Backup: uint8(v.PersistBackup), Bits2: persistBits(v.PersistBackup, v.PersistMask), Limit2: timeout(v.PersistBackupSeconds)}
+		if v.PersistLeaving {
+			p.Leaving = 1
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ type pools struct {
 	up     uintptr // one byte per service ID
 	top    uint32
 	flush  flush
+	leave  idSet
 	loads  uintptr            // uint64 by service ID: its load and loadKnown; 0 if none is known
 	tables map[uint64]*maglev // by digest; each is owned once
 	sizes  map[uint32]uint32  // of the tables, by vserver ID
@@ -73,6 +74,9 @@ func checkHealth(h *api.Health, c *config) error {
 			return fmt.Errorf("service %d has a load, but the configuration has no such service", l.Service)
 		}
 	}
+	if err := checkLeaving(h); err != nil {
+		return err
+	}
 	return checkFlush(h)
 }
 
@@ -92,7 +96,8 @@ func newPools(c *config, h *api.Health, prev *pools) *pools {
 	d := &poolDraft{key: &c.key, up: up, lists: make([]poolList, len(c.src.Vservers))}
 	p.draft = d
 	p.flush.draft(h)
-	p.own = pad(uintptr(len(d.lists))*poolSize) + pad(uintptr(len(up))) + p.flush.size()
+	p.leave.draft(h.Leaving)
+	p.own = pad(uintptr(len(d.lists))*poolSize) + pad(uintptr(len(up))) + p.flush.size() + p.leave.size()
 	if d.loads = h.Loads; len(d.loads) > 0 {
 		p.own += pad(uintptr(len(up)) * 8)
 	}
@@ -149,6 +154,7 @@ func (p *pools) fill() (err error) {
 	p.pool = p.mem.take(uintptr(len(d.lists)) * poolSize)
 	p.up = p.mem.take(uintptr(len(d.up)))
 	p.flush.fill(p.mem)
+	p.leave.fill(p.mem)
 	for id, is := range d.up {
 		if is {
 			*(*uint8)(unsafe.Add(nil, p.up+uintptr(id))) = 1
@@ -280,3 +286,6 @@ func (p *Pool) Member(i uint32) *Member {
 func (s *Set) Up(service uint32) bool {
 	return service <= s.pools.top && *(*uint8)(unsafe.Add(nil, s.pools.up+uintptr(service))) != 0
 }
+
+// Leaving says whether the service is on its way out of service: it may take new flows of clients that persist on it.
+func (s *Set) Leaving(service uint32) bool { return s.pools.leave.has(service) }

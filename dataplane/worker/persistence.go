@@ -45,11 +45,15 @@ func (w *Worker) sessionTick() uint32 { return w.now + w.sessionShift }
 
 // primary and backup are a packet's client at a vserver that has persistence; a is A of its key.
 func (w *Worker) primary(v *table.Vserver, p *table.Persistence, a uint64) lb.Client {
-	return w.sessions.Client(v.ID, p.Kind, a&p.Bits, p.Limit)
+	c := w.sessions.Client(v.ID, p.Kind, a&p.Bits, p.Limit)
+	c.Leaving = p.Leaving != 0
+	return c
 }
 
 func (w *Worker) backup(v *table.Vserver, p *table.Persistence, a uint64) lb.Client {
-	return w.sessions.Client(v.ID, p.Backup, a&p.Bits2, p.Limit2)
+	c := w.sessions.Client(v.ID, p.Backup, a&p.Bits2, p.Limit2)
+	c.Leaving = p.Leaving != 0
+	return c
 }
 
 // fetchSessions has the sessions that balance will look for fetched into the cache, for all packets of the burst at once: each

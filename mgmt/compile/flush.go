@@ -7,11 +7,15 @@ import (
 	"sluice/vendor-config/schema"
 )
 
-// flushes writes into h whose flows end now: services and vservers that are neither up nor leaving and have downStateFlush.
+// flushes writes into h which services are leaving, and whose flows end now: services and vservers that are neither up nor leaving and have downStateFlush.
 // The functions tell what is, by name.
 func (x *Index) flushes(h *api.Health, ids IDs, serviceUp, leaving, vserverUp func(name string) bool) {
 	for svc := range x.Services() {
-		if id := ids.Services[svc.Name]; id != 0 && svc.DownStateFlush != "DISABLED" && !serviceUp(svc.Name) && !leaving(svc.Name) {
+		switch id := ids.Services[svc.Name]; {
+		case id == 0 || serviceUp(svc.Name):
+		case leaving(svc.Name):
+			h.Leaving = append(h.Leaving, id)
+		case svc.DownStateFlush != "DISABLED":
 			h.Flush = append(h.Flush, id)
 		}
 	}
@@ -21,6 +25,7 @@ func (x *Index) flushes(h *api.Health, ids IDs, serviceUp, leaving, vserverUp fu
 			h.FlushVservers = append(h.FlushVservers, id)
 		}
 	}
+	slices.Sort(h.Leaving)
 	slices.Sort(h.Flush)
 	slices.Sort(h.FlushVservers)
 }

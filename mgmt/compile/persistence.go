@@ -16,6 +16,7 @@ func persistence(v *schema.LBVserver, t *api.Vserver) {
 		return
 	}
 	t.PersistMask, t.PersistSeconds = mask(v.PersistMask), v.Timeout*60
+	t.PersistLeaving = v.TrofsPersistence != "DISABLED"
 	if t.PersistBackup = persistences[v.PersistBackup]; t.PersistBackup != 0 {
 		t.PersistBackupSeconds = v.BackupTimeout * 60
 	}

@@ -29,6 +29,20 @@ func persists(kind api.Persistence, mask uint32) step {
 	return step{do: func(b *bed) { b.apply(persistent(kind, mask, 120)) }}
 }
 
+// stays is the step in which the vserver comes, with clients that stay with a server that is leaving or not.
+func stays(leaving bool) step {
+	return step{do: func(b *bed) {
+		t := persistent(api.PersistSourceIP, 0, 120)
+		t.Config.Vservers[len(t.Config.Vservers)-1].PersistLeaving = leaving
+		b.apply(t)
+	}}
+}
+
+// leaving has a service on its way out of service, and others up.
+func leaving(id uint32, up ...uint32) func(*bed) {
+	return func(b *bed) { b.apply(&api.Tables{Health: &api.Health{Up: up, Leaving: []uint32{id}}}) }
+}
+
 // beside is a client on the same network as client.
 var beside = ip4{10, 1, 0, 101}
 
@@ -69,6 +83,24 @@ var persistRows = []row{
 			{do: health(allUp...)}, from(client, 5003, server3, q3, 8003), from(client, 5004, server3, q4, 8003),
 		},
 		counters: map[string]uint64{"forward-new-flow": 4},
+	},
+	{
+		name: "persistence: a server that is leaving keeps its clients and gets no others",
+		steps: []step{
+			stays(true), from(client, 5001, server1, q1, 8001),
+			{do: leaving(1, 2)}, from(client, 5002, server1, q2, 8001), from(beside, 5001, server2, q3, 8002),
+			{do: leaving(1)}, drops(on{nic1, ask(5003, persistPort, syn)}), // a vserver without a service that is up is down
+			{do: leaving(1, 2)}, from(client, 5004, server1, q4, 8001),
+		},
+		counters: map[string]uint64{"forward-new-flow": 4, "drop-no-service-up": 1},
+	},
+	{
+		name: "persistence, -trofsPersistence DISABLED: a server that is leaving loses its clients",
+		steps: []step{
+			stays(false), from(client, 5001, server1, q1, 8001),
+			{do: leaving(1, 2)}, from(client, 5002, server2, q2, 8002), from(client, 5003, server2, q3, 8002),
+		},
+		counters: map[string]uint64{"forward-new-flow": 3},
 	},
 	{
 		name: "persistence with no server up: refused, and remembered when it is back",
