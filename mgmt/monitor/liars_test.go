@@ -25,6 +25,14 @@ func probeOnce(t *testing.T, p *compile.Probe) (Outcome, time.Duration) {
 	return allChecks[p.Type](ctx, p), time.Since(begun)
 }
 
+// probeAtLength sends one probe with a response timeout of 10 s.
+func probeAtLength(t *testing.T, p *compile.Probe) Outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	return allChecks[p.Type](ctx, p)
+}
+
 // streams are the types that talk over TCP, each with what it asks.
 func streams() map[string]*compile.Ask {
 	all := map[string]*compile.Ask{"HTTP": {}, "TCP-ECV": {Send: []byte("x"), Recv: []byte("\x01never")}, "HTTP-ECV": {Recv: []byte("\x01never")}}
@@ -84,7 +92,7 @@ func lied(t *testing.T, p *compile.Probe, name string, said *atomic.Int64) {
 	if o.OK || !strings.HasPrefix(o.Response, "Failure - ") || !strings.HasSuffix(o.Response, ".") || len(o.Response) > 300 {
 		t.Errorf("%s, %s: %v %q", p.Type, name, o.OK, o.Response)
 	}
-	if took > 5*time.Second {
+	if took > 30*time.Second {
 		t.Errorf("%s, %s: took %v", p.Type, name, took)
 	}
 	if n := said.Load(); n > 16<<20 { // what the kernel's buffers take, not what we read

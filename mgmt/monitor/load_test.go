@@ -24,7 +24,7 @@ func TestLOAD(t *testing.T) {
 		{agent(t, 0), &compile.Ask{}, Outcome{Unsent: true, Response: "Failure - no metric is bound to the monitor: bind lb monitor m -metric."}},
 	} {
 		p := compile.Probe{Type: "LOAD", Monitor: "m", Target: row.target, Ask: row.ask}
-		if o, _ := probeOnce(t, &p); o != row.want {
+		if o := probeAtLength(t, &p); o != row.want {
 			t.Errorf("%+v, want %+v", o, row.want)
 		}
 	}

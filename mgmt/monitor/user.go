@@ -116,14 +116,14 @@ func (s *said) sentence(otherwise string) string {
 	return first
 }
 
+// seconds is the response timeout that a script is told, rounded up.
+func seconds(p *compile.Probe) int {
+	return int((orDefault(p.RespTimeout, defaultRespTimeout) + time.Second - 1) / time.Second)
+}
+
 func runScript(ctx context.Context, p *compile.Probe, path string) Outcome {
-	left := time.Second
-	if end, ok := ctx.Deadline(); ok {
-		left = time.Until(end)
-	}
-	seconds := strconv.Itoa(max(1, int(left.Round(time.Second)/time.Second)))
 	out := &said{}
-	cmd := exec.CommandContext(ctx, path, p.Target.Addr().Unmap().String(), strconv.Itoa(int(p.Target.Port())), seconds, p.Ask.ScriptArgs)
+	cmd := exec.CommandContext(ctx, path, p.Target.Addr().Unmap().String(), strconv.Itoa(int(p.Target.Port())), strconv.Itoa(seconds(p)), p.Ask.ScriptArgs)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"}
@@ -137,7 +137,7 @@ func runScript(ctx context.Context, p *compile.Probe, path string) Outcome {
 	if err := cmd.Start(); err != nil {
 		return unsent("script %s does not run: %v", p.Ask.Script, cause(err))
 	}
-	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: uint64(left/time.Second) + 2, unix.RLIMIT_FSIZE: 1 << 20, unix.RLIMIT_AS: scriptMemory} {
+	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: uint64(seconds(p)) + 1, unix.RLIMIT_FSIZE: 1 << 20, unix.RLIMIT_AS: scriptMemory} {
 		unix.Prlimit(cmd.Process.Pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil)
 	}
 	err := cmd.Wait()
@@ -163,12 +163,8 @@ func runScript(ctx context.Context, p *compile.Probe, path string) Outcome {
 func dispatched(ctx context.Context, p *compile.Probe) Outcome {
 	q := *p
 	q.Target, q.Source = p.Ask.Dispatcher, netip.Addr{}
-	left := time.Second
-	if end, ok := ctx.Deadline(); ok {
-		left = time.Until(end)
-	}
 	args := url.Values{"ip": {p.Target.Addr().Unmap().String()}, "port": {strconv.Itoa(int(p.Target.Port()))},
-		"timeout": {strconv.Itoa(max(1, int(left.Round(time.Second)/time.Second)))}, "args": {p.Ask.ScriptArgs}}
+		"timeout": {strconv.Itoa(seconds(p))}, "args": {p.Ask.ScriptArgs}}
 	h, s, o := exchange(ctx, &q, "GET /"+p.Ask.Script+"?"+args.Encode())
 	if s == nil {
 		o.Response = strings.Replace(o.Response, "Failure - ", "Failure - dispatcher "+p.Ask.Dispatcher.String()+": ", 1)
