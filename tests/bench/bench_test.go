@@ -63,6 +63,8 @@ func TestSmoke(t *testing.T) {
 			unit, vs = "x", "workers-1"
 		case "nat4-hit-vs-c":
 			vs = "nat4-hit-c"
+		case "nat4-hit-10k-vs-1-vserver":
+			vs = "nat4-hit-1-vserver"
 		case "nat4-hit-vs-floor":
 			vs = "memory-floor"
 		case "persistence-hit":
@@ -78,7 +80,8 @@ func TestSmoke(t *testing.T) {
 		"nat4-hit-c 1", "nat4-hit-c 10000", "nat4-hit-c 1000000", "new-flow 1", "new-flow 10000", "new-flow 1000000",
 		"persistence-hit 1", "persistence-hit 10000", "persistence-hit 1000000",
 		"persistence-new-flow 1", "persistence-new-flow 10000", "persistence-new-flow 1000000", "memory-floor 1000000",
-		"nat4-hit-vs-c 1", "nat4-hit-vs-c 10000", "nat4-hit-vs-c 1000000", "nat4-hit-vs-floor 1000000"}
+		"nat4-hit-vs-c 1", "nat4-hit-vs-c 10000", "nat4-hit-vs-c 1000000", "dsr-hit 10000", "mac-hit 10000", "ipip-hit 10000", "sessionless 10000",
+		"nat4-hit-1-vserver 10000", "nat4-hit-10k-vservers 10000", "nat4-hit-10k-vs-1-vserver 10000", "nat4-hit-vs-floor 1000000"}
 	if runtime.NumCPU() > 1 {
 		want = append(want, "workers-2 1000000", "workers-2-crossed 1000000")
 	}

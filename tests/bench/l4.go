@@ -43,7 +43,7 @@ const buffers = 1<<14 - 1
 var flowCounts = []int{1, 10_000, 1_000_000}
 
 // notBuilt are workloads of the bench's contract that later steps bring.
-var notBuilt = []string{"nat6-hit", "dsr-hit", "ipip-hit", "sessionless", "pbr-1000", "nat4-hit-10k-vservers", "syn-flood",
+var notBuilt = []string{"nat6-hit", "pbr-1000", "syn-flood",
 	"nat4-vs-nft"}
 
 // run4 is one run of the bench.
@@ -68,6 +68,7 @@ type run4 struct {
 	pair     *pair // nil on a machine of one CPU
 	twins    []*twin
 	hitC     []*series
+	modes    []*modeRow
 	floor    *floor
 	memory   *series  // what floor takes
 	allocs   []string // complaints
@@ -233,6 +234,12 @@ func (r *run4) prepare() (err error) {
 			return fmt.Errorf("two workers: %w", err)
 		}
 	}
+	r.modes = modeRows()
+	for _, m := range r.modes {
+		if err := m.open(r.rings, r.subjects[0].ms, r.hz); err != nil {
+			return err
+		}
+	}
 	last := len(flowCounts) - 1
 	r.floor = newFloor(r.twins[last].Lines(), r.subjects[last].entries())
 	r.memory = &series{workload: "memory-floor", flows: flowCounts[last]}
@@ -262,6 +269,12 @@ func (r *run4) round() error {
 		if err := r.twins[i].agrees(); err != nil {
 			return err
 		}
+	}
+	for _, m := range r.modes {
+		if err := r.counted(m.s, m.why(), passesHit, func() error { return r.sample(m.series, passesHit, m.hit, m.check) }); err != nil {
+			return err
+		}
+		m.restore()
 	}
 	if err := r.sample(r.memory, passesHit, r.floor.pass, r.floor.check); err != nil {
 		return err
@@ -426,6 +439,9 @@ func (r *run4) cleanup() error {
 	for i, s := range r.subjects {
 		errs = append(errs, r.twins[i].close(), s.close(), r.bares[i].close())
 	}
+	for _, m := range r.modes {
+		errs = append(errs, m.close())
+	}
 	if r.pair != nil {
 		errs = append(errs, r.pair.close())
 	}
@@ -444,6 +460,11 @@ func (r *run4) report() error {
 	for i, s := range r.hit {
 		all = append(all, &series{workload: "nat4-hit-vs-c", flows: s.flows, samples: s.samples, to: r.hitC[i]})
 	}
+	for _, m := range r.modes {
+		all = append(all, m.series)
+	}
+	one, many := r.modes[len(r.modes)-2].series, r.modes[len(r.modes)-1].series
+	all = append(all, &series{workload: "nat4-hit-10k-vs-1-vserver", flows: modeFlows, samples: many.samples, to: one})
 	most := r.hit[len(r.hit)-1]
 	all = append(all, &series{workload: "nat4-hit-vs-floor", flows: most.flows, samples: most.samples, to: r.memory})
 	print(os.Stdout, all, r.ref.samples, r.hz)

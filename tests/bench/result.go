@@ -84,6 +84,7 @@ var bars = []bar{
 	{"persistence-hit", 1, 1.2, false},
 	{"persistence-hit", 10_000, 1.2, false},
 	{"persistence-hit", 1_000_000, 1.2, false},
+	{"nat4-hit-10k-vs-1-vserver", 10_000, 1.1, false},
 }
 
 // check says why a bar is missed, or nothing.

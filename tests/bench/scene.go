@@ -12,7 +12,7 @@ import (
 // The scene: clients behind a router on port 1/1, servers on port 1/2; 50 addresses with a TCP and a UDP vserver each, a vserver
 // bound to 16 of the 64 services, one SNIP.
 const (
-	vips     = 50
+	vips     = uint32(50)
 	servers  = 32
 	bindings = 16
 
@@ -55,7 +55,10 @@ func ip(n uint32) netip.Addr {
 func serverMAC(i uint32) [6]byte { return [6]byte{0x02, 0, 0, 0, 3, byte(i)} }
 
 // tables are what management would say.
-func tables() *api.Tables {
+func tables() *api.Tables { return tablesOf(vips) }
+
+// tablesOf is tables with another number of addresses.
+func tablesOf(vips uint32) *api.Tables {
 	c := &api.Config{Version: 1,
 		Addresses: []api.Address{{IP: ip(snip), Kind: api.OwnSNIP}},
 		SNIPs:     []api.SNIP{{ID: 1, IP: ip(snip), PortLo: snipLo, PortHi: snipHi}}}
