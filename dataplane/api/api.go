@@ -45,6 +45,8 @@ type Config struct {
 	// up: when it or a service of it is new, a service came up, or its method has changed. 0 = none.
 	StartupFactor uint32
 
+	DownStateRST bool // SYNs to vservers that are down are answered with resets
+
 	// PortVLANs are the VLANs that untagged frames belong to, by the index of the port; 1 for ports beyond the list's end.
 	PortVLANs []uint16
 }

@@ -85,7 +85,7 @@ var reasonTexts = [Reasons]reasonText{
 	ReplyARP:           {"reply-arp", "ARP requests for virtual addresses, answered."},
 	ReplyICMPEcho:      {"reply-icmp-echo", "Pings to virtual addresses, answered."},
 	ReplyFragNeeded:    {"reply-frag-needed", "Packets longer than the outgoing port's MTU, answered with the size that fits (ICMP fragmentation needed)."},
-	ReplyReset:         {"reply-reset", "TCP packets of connections that are being ended, answered with a reset."},
+	ReplyReset:         {"reply-reset", "TCP packets of connections that are being ended, and SYNs to virtual servers that are DOWN (ns tcpParam -downStateRST), answered with a reset."},
 
 	PuntARP:      {"punt-arp", "ARP packets given to the kernel."},
 	PuntIPv6:     {"punt-ipv6", "IPv6 packets given to the kernel."},

@@ -109,6 +109,9 @@ func (s *Set) VserverOf(id uint32) *Vserver {
 	return nil
 }
 
+// ResetsDown says whether SYNs to a vserver that is down are answered with resets.
+func (s *Set) ResetsDown() bool { return s.conf.src.DownStateRST }
+
 // EachShared calls the functions with the IDs of services and vservers whose open flows are limited. Not for every packet.
 func (s *Set) EachShared(service, vserver func(id uint32)) {
 	for _, id := range s.conf.limited.services {

@@ -80,7 +80,7 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	}
 	v, why = w.effective(t, v)
 	if v == nil {
-		return why
+		return w.turnedAway(t, p, why)
 	}
 	s, why := w.pick(t, v, p)
 	if s == nil {

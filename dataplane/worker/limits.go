@@ -49,6 +49,14 @@ func (w *Worker) wouldBe(t *table.Set, v *table.Vserver) (*table.Vserver, packet
 	return nil, why
 }
 
+// turnedAway ends a packet to a vserver none of whose services, nor those of its backups, is up.
+func (w *Worker) turnedAway(t *table.Set, p *packet.Packet, why packet.Reason) packet.Reason {
+	if why == packet.DropNoServiceUp && p.Proto() == packet.ProtoTCP && t.ResetsDown() {
+		return w.refuse(p)
+	}
+	return why
+}
+
 // down says why a vserver takes no new flows at all, or NoReason.
 func down(t *table.Set, v *table.Vserver) packet.Reason {
 	if p := t.Pool(v); p.N == 0 || p.Flags&table.PoolDown != 0 {

@@ -61,7 +61,7 @@ func (q *Where) answer(w *Worker, t *table.Set) {
 		p.In = uint8(2 * hop.Port)
 	}
 	q.Reason = q.balance(w, t, p)
-	if q.Reason.Verdict() == packet.Transmit {
+	if q.Reason.Verdict() == packet.Transmit && q.Reason != packet.ReplyReset {
 		q.Reason = q.route(w, t)
 	}
 	q.Answered = true
@@ -97,6 +97,9 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 	q.Vserver = v.ID
 	v, why = w.wouldBe(t, v)
 	if v == nil {
+		if why == packet.DropNoServiceUp && p.Proto() == packet.ProtoTCP && t.ResetsDown() {
+			why = packet.ReplyReset
+		}
 		return why
 	}
 	q.Vserver = v.ID

@@ -64,3 +64,9 @@ func (x *Index) EffectiveUp(s *State, vserver string) bool {
 	}
 	return false
 }
+
+// downStateRST tells whether SYNs to vservers that are down are answered with resets.
+func downStateRST(c *schema.Config) bool {
+	p := schema.Get[schema.NSTCPParam](c)
+	return p != nil && p.DownStateRST == "ENABLED"
+}

@@ -54,6 +54,7 @@ func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 		m.out.Queries = m.x.queries()
 	}
 	m.config.StartupFactor = StartupRRFactor(c)
+	m.config.DownStateRST = downStateRST(c)
 	m.out.Tables = &api.Tables{Config: &m.config, FIB: &api.FIB{Routes: m.out.net.routes}}
 	return &m.out, nil
 }

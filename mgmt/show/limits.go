@@ -33,3 +33,12 @@ func (p *page) limited(s *schema.Service) {
 		p.f("\tMonitor threshold: %d\n", s.MonThreshold)
 	}
 }
+
+func showTCPParam(p *page) error {
+	state := "DISABLED"
+	if row := schema.Get[schema.NSTCPParam](p.Config); row != nil {
+		state = row.DownStateRST
+	}
+	p.f("\tTCP Parameters\n\tDown State RST : %s\n", state)
+	return nil
+}

@@ -156,6 +156,13 @@ var limitRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 1},
 	},
 	{
+		name: "downStateRST: a SYN to a vserver that is down is answered with a reset, a datagram is not",
+		steps: []step{applies(limits(upBut(8, 4), func(c *api.Config) { c.DownStateRST = true })),
+			{in: []on{{nic1, said(ask(c1, downPort, syn), 1000, 0)}, {nic1, udp(ask(c1, dnsPort, 0))}},
+				out: []on{{nic1, ours(answered(downPort, c1, rst|ack), 0, 1001)}}}},
+		counters: map[string]uint64{"reply-reset": 1, "drop-no-service-up": 1},
+	},
+	{
 		name: "healthThreshold: a vserver with too few services up is down",
 		steps: []step{applies(limits(upBut(1, 2), func(c *api.Config) { c.Vservers[0].HealthThreshold = 34 })), drops(on{nic1, ask(c1, webPort, syn)}),
 			applies(limits(upBut(1), func(c *api.Config) { c.Vservers[0].HealthThreshold = 34 })), open(c1, webPort, server2, q1, 8002)},
