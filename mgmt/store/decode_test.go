@@ -52,7 +52,7 @@ func TestBrokenFileKeepsTheRest(t *testing.T) {
 			[]string{"line 5: lb parameter: Resource already exists"}, 0},
 		"missing key":      {doc("<server><ip-address>10.2.0.12</ip-address></server>", server("a")), "a", []string{"line 4: server: Required argument missing [name]"}, 1},
 		"empty key":        {doc("<server><name/><ip-address>10.2.0.12</ip-address></server>"), "", []string{"line 4: server: "}, 1},
-		"missing required": {doc("<server><name>b</name></server>"), "", []string{"line 4: server b: Required argument missing [IPAddress]"}, 1},
+		"missing required": {doc("<lb-monitor><name>b</name></lb-monitor>"), "", []string{"line 4: lb monitor b: Required argument missing [type]"}, 1},
 		"leaf twice":       {doc("<server><name>b</name><name>c</name><ip-address>10.2.0.12</ip-address></server>"), "", []string{"line 4: server b: <name> is given twice"}, 1},
 		"attribute":        {doc(`<server operation="delete"><name>b</name><ip-address>10.2.0.12</ip-address></server>`), "", []string{"line 4: server b: unknown attribute operation"}, 1},
 		"text in a row":    {doc("<server>x<name>b</name><ip-address>10.2.0.12</ip-address></server>"), "", []string{"line 4: server b: there is text between"}, 1},

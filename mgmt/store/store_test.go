@@ -201,10 +201,10 @@ func TestWhatCannotBeReadBackIsNotSaved(t *testing.T) {
 		row  *schema.Server
 		want string
 	}{
-		{&schema.Server{Name: "b", IPAddress: netip.MustParseAddr("10.0.0.1"), State: "ENABLED", Comment: "bell \a"}, "server b: Invalid value [comment"},
-		{&schema.Server{Name: "b", IPAddress: netip.MustParseAddr("10.0.0.1"), State: "ENABLED", Comment: "\xff"}, "server b: "},
-		{&schema.Server{Name: "b", IPAddress: netip.MustParseAddr("10.0.0.1"), State: "SLEEPY"}, "server b: Invalid value [state, SLEEPY]"},
-		{&schema.Server{Name: "b", State: "ENABLED"}, "server b: Invalid IP address [IPAddress, ]"},
+		{&schema.Server{Name: "b", IPAddress: netip.MustParseAddr("10.0.0.1"), DomainResolveRetry: 5, State: "ENABLED", Comment: "bell \a"}, "server b: Invalid value [comment"},
+		{&schema.Server{Name: "b", IPAddress: netip.MustParseAddr("10.0.0.1"), DomainResolveRetry: 5, State: "ENABLED", Comment: "\xff"}, "server b: "},
+		{&schema.Server{Name: "b", IPAddress: netip.MustParseAddr("10.0.0.1"), DomainResolveRetry: 5, State: "SLEEPY"}, "server b: Invalid value [state, SLEEPY]"},
+		{&schema.Server{Name: "b", IPAddress: netip.MustParseAddr("fe80::1"), DomainResolveRetry: 5, State: "ENABLED"}, "server b: Invalid IP address [IPAddress, fe80::1]"},
 	}
 	for _, x := range rows {
 		c := servers("a")

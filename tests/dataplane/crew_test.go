@@ -58,7 +58,9 @@ func TestReplyComesToTheOwner(t *testing.T) {
 					}
 				}
 				want := map[string]uint64{"forward-new-flow": flows, "forward-flow": 2 * flows, "forward-icmp-error": 2 * flows}
-				if d := sameCounters(b.counters(), want); d != "" {
+				got := b.counters()
+				delete(got, "checksum-completed") // one checksum of 65,536 is by chance what an unfinished one would be
+				if d := sameCounters(got, want); d != "" {
 					t.Error(d)
 				}
 				b.close()
