@@ -82,7 +82,8 @@ func (m *maker) services() error {
 	if rowwise {
 		old.list = m.prev.services
 	}
-	services, watched := len(old.list) != n, len(old.list) != n // other than before
+	services := len(m.prev.services) != n // other than before, also where nothing is compared and none is left
+	watched := services
 	m.renumbered = !rowwise
 	found := 0
 	for svc := range m.x.Services() {

@@ -101,11 +101,14 @@ func random(r *rand.Rand, c *schema.Config) (*schema.Config, string) {
 func TestCompilingOnWhatWasThere(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	c := configure(t, "add ns ip 10.1.0.5 255.255.255.0\nadd ns ip 10.2.0.5 255.255.255.0\nadd vlan 2\nbind vlan 2 -ifnum 1/2\nbind vlan 2 -IPAddress 10.2.0.5 255.255.255.0")
-	s := site(c)
+	s, bare := site(c), c
 	var prev *Compiled
 	reused := 0
 	for step := range 4000 {
 		next, line := random(r, c)
+		if step%199 == 198 {
+			next, line = bare, "clear ns config -force basic"
+		}
 		if step%50 == 0 { // a dataplane that goes on from an earlier management brings its own numbers
 			s.IDs = IDs{Services: map[string]uint32{"s1": uint32(1 + r.IntN(9)), "s2": 10}, Vservers: map[string]uint32{"v1": uint32(1 + r.IntN(9))}}
 		}
