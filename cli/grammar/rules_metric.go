@@ -16,6 +16,16 @@ func checkMetric(c *schema.Config, b *schema.LBMonitorMetric) error {
 	return nil
 }
 
+// metricsStay: another table of a monitor has the metrics that are bound to it.
+func metricsStay(c *schema.Config, m *schema.LBMonitor) error {
+	for row := range c.Each(schema.Of[schema.LBMonitorMetric]()) {
+		if b := row.(*schema.LBMonitorMetric); b.Monitor == m.Name && schema.Get[schema.LBMetric](c, m.MetricTable, b.Metric) == nil {
+			return schema.Refuse(schema.RowInUse, b.Metric).Because("it is bound to lb monitor " + m.Name + " and lb metricTable " + m.MetricTable + " lacks it; unbind it first")
+		}
+	}
+	return nil
+}
+
 func metricTableInUse(c *schema.Config, t *schema.LBMetricTable) error {
 	for row := range c.Each(schema.Of[schema.LBMonitor]()) {
 		if m := row.(*schema.LBMonitor); m.MetricTable == t.Name {

@@ -97,8 +97,11 @@ func monitorInUse(c *schema.Config, m *schema.LBMonitor) error {
 	return nil
 }
 
-// monitorChanged: the services that it is bound to can still be probed.
+// monitorChanged: the services that it is bound to can still be probed, and its metrics are still of its table.
 func monitorChanged(c *schema.Config, m *schema.LBMonitor) error {
+	if err := metricsStay(c, m); err != nil {
+		return err
+	}
 	for row := range c.Each(schema.Of[schema.ServiceMonitor]()) {
 		if b := row.(*schema.ServiceMonitor); b.Monitor == m.Name {
 			if err := checkServiceMonitor(c, b); err != nil {

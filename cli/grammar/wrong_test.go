@@ -288,6 +288,30 @@ func TestWrongCommands(t *testing.T) {
 	}
 }
 
+// TestMetricsAreOfTheTable: neither the table's side nor the monitor's can leave a metric bound that the monitor's table lacks.
+func TestMetricsAreOfTheTable(t *testing.T) {
+	base := configOf(t, append(slices.Clone(labLines), "add lb metricTable t1", "add lb metricTable t2", "bind lb metricTable t1 cpu 1.3.6.1.0",
+		"bind lb metricTable t1 mem 1.3.6.2.0", "bind lb metricTable t2 mem 1.3.6.2.0", "add lb monitor busy LOAD -metricTable t1", "bind lb monitor busy -metric cpu")...)
+	for line, want := range map[string]string{
+		"rm lb metricTable t1":                     "Resource is in use [t1]: lb monitor busy has it",
+		"unbind lb metricTable t1 cpu":             "Resource is in use [cpu]: it is bound to lb monitor busy",
+		"set lb monitor busy LOAD -metricTable t2": "Resource is in use [cpu]: it is bound to lb monitor busy and lb metricTable t2 lacks it; unbind it first",
+	} {
+		if after, err := do(base, line); err == nil || err.Error() != want || after != base {
+			t.Errorf("%s:\ngot  %v\nwant %s", line, err, want)
+		}
+	}
+	c, err := do(base, "unbind lb monitor busy -metric cpu")
+	for _, line := range []string{"bind lb monitor busy -metric mem", "set lb monitor busy LOAD -metricTable t2"} { // which has it too
+		if err == nil {
+			c, err = do(c, line)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestManyNamesAllOrNothing: a line that names several rows changes none of them when one is wrong.
 func TestManyNamesAllOrNothing(t *testing.T) {
 	base := configOf(t, labLines...)
