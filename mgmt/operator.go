@@ -57,6 +57,9 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	case op.Changes():
 		op.At = o.now()
 		r, err := o.engine.Commit(who, op.Apply)
+		if level, ok := op.Arg("level"); ok && level == "full" && op.Verb == "clear" && err == nil {
+			r.Warnings = append(r.Warnings, o.forget()...)
+		}
 		return warnings(r.Warnings), flat(err)
 	case op.Verb == "start" || op.Verb == "stop":
 		return "", flat(o.trace(who, op))
@@ -104,6 +107,16 @@ func flat(err error) error {
 		return err
 	}
 	return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// forget drops what the startup file keeps though it is not in force: the operator has cleared everything, and no other
+// command reaches it.
+func (o *operator) forget() []string {
+	n := o.store.Forget()
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Rows of the startup file that were not in force (%d) are left out when the configuration is saved.", n)}
 }
 
 // save writes the running configuration to the startup store.

@@ -185,6 +185,15 @@ func TestStartupThatThisApplianceCannotCompile(t *testing.T) {
 	if !strings.Contains(d.o.greeting(), "degraded: startup.xml: line ") {
 		t.Errorf("greeting %q", d.o.greeting())
 	}
+	d.do("clear ns config -force basic")
+	d.do("save ns config")
+	d = newDesk(t, dir)
+	d.is("show version", "No such resource [ifnum, 1/8]")
+	d.is("clear ns config -force full", "not in force (1) are left out when the configuration is saved")
+	d.do("save ns config")
+	if got := newDesk(t, dir).do("show version"); strings.Contains(got, "1/8") {
+		t.Errorf("what was cleared and saved is back: %s", got)
+	}
 }
 
 // TestUnreadableStartup: what cannot be read at all is told, and the appliance starts without.
