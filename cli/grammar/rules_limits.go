@@ -14,6 +14,9 @@ func checkSpillover(c *schema.Config, v *schema.LBVserver) error {
 	if v.Sessionless == "ENABLED" && v.BackupVServer != "" {
 		return schema.Refuse(schema.NotSupported, "backupVServer", "sessionless ENABLED").Because("a sessionless vserver has no backup")
 	}
+	if v.Sessionless == "ENABLED" && v.NewServiceRequest != 0 {
+		return schema.Refuse(schema.BadArgument, "newServiceRequest "+strconv.FormatUint(uint64(v.NewServiceRequest), 10), "sessionless ENABLED").Because("slow start counts new connections, and there are none without sessions")
+	}
 	threshold := strconv.FormatUint(uint64(v.SOThreshold), 10)
 	switch {
 	case v.SOMethod == "NONE" && v.SOThreshold != 0:

@@ -176,6 +176,10 @@ type Vserver struct {
 	HealthThreshold uint32 // percent of bound services that must be up for the vserver to be; 0 = one of them
 
 	PersistLeaving bool // clients stay with a service that is leaving: see Health
+
+	// SlowRate is how many new flows a second a service takes at first once it has come up or was bound, and how many more after
+	// each SlowSeconds, until it has had 100 of them; 0: as many as the method gives it. With SlowSeconds 0 it stays at the first rate.
+	SlowRate, SlowSeconds uint32
 }
 
 // Mode is how packets of a vserver are sent to the server.

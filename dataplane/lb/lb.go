@@ -18,6 +18,8 @@
 // lies between the first packet of a flow and the server's first packet back: in TCP its SYN with ACK; what the server takes
 // to answer an HTTP request is not seen at this layer.
 //
+// Services in slow start give way to the others once they have had their flows of the second, whatever the method: see slow.go.
+//
 // While a vserver starts up, which only the least ones do, its services take turns regardless of load and weight: see
 // table.Pool.Startup.
 //
@@ -65,7 +67,8 @@ const (
 	takenAt    = grantedAt + entries*4            // uint32 by service: places that all workers have; in the first state's memory
 	vtakenAt   = takenAt + entries*4              // the same by vserver
 	servicesAt = vtakenAt + entries*4             // serviceState
-	stateSize  = servicesAt + entries*serviceSize
+	slowAt     = servicesAt + entries*serviceSize // slowState by service; in the first state's memory
+	stateSize  = slowAt + entries*slowSize
 )
 
 // vserverState is what is remembered of a vserver.
@@ -151,8 +154,16 @@ func serviceOf(base uintptr, id uint32) *serviceState {
 // key of the flow's first packet (see packet.Key). It does not count the flow: the caller does with Opened once the flow exists.
 func (s *State) Pick(t *table.Set, v *table.Vserver, a, b uint64) uint32 {
 	id, turn := s.Choose(t, v, a, b)
+	p := t.Pool(v)
+	if p.SlowRate != 0 {
+		// Another worker may have taken the last flow of the second; whoever is chosen again has nobody to give way to.
+		for last := uint32(0); id != last && !s.slowed(t, p, id); {
+			last = id
+			id, turn = s.Choose(t, v, a, b)
+		}
+	}
 	s.vserver(v.ID).turn = turn
-	if p := t.Pool(v); p.Startup != 0 && id != 0 {
+	if p.Startup != 0 && id != 0 {
 		s.started(v.ID, p)
 	}
 	return id
@@ -168,7 +179,7 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 	}
 	if v.Hashes() {
 		id := t.Hashed(v, p, a, b)
-		if p.Flags&table.PoolLimited != 0 && s.Full(t.Service(id)) {
+		if p.Flags&table.PoolLimited != 0 && (s.Full(t.Service(id)) || s.held(t, p, id)) {
 			id = s.freeHashed(t, v, p, a, b)
 		}
 		return id, first
@@ -180,7 +191,12 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 	m := api.Method(v.Method)
 	switch {
 	case p.Flags&table.PoolLimited != 0:
-		return s.free(t, v, p, m, first)
+		if p.SlowRate != 0 {
+			if service, turn = s.free(t, v, p, m, first, true); service != 0 {
+				return service, turn
+			}
+		}
+		return s.free(t, v, p, m, first, false)
 	case m == api.RoundRobin:
 		return p.Scheduled(first), first + 1
 	case p.Startup != 0 && s.starting(v.ID, p) > 0:

@@ -133,8 +133,9 @@ func (s *State) Waits(id uint32) uint32 { return atomic.LoadUint32(&s.vserver(id
 // SpilledOf is how many flows have not gone to a vserver at this worker. Any goroutine may ask.
 func (s *State) SpilledOf(id uint32) uint64 { return atomic.LoadUint64(&s.vserver(id).spilled) }
 
-// free is Choose among the members of a pool that have limits; 0: none is free.
-func (s *State) free(t *table.Set, v *table.Vserver, p *table.Pool, m api.Method, first uint32) (service, turn uint32) {
+// free is Choose among the members of a pool that have limits, with slow without those that their slow start holds back; 0: none is
+// free.
+func (s *State) free(t *table.Set, v *table.Vserver, p *table.Pool, m api.Method, first uint32, slow bool) (service, turn uint32) {
 	turns := m == api.RoundRobin || p.Startup != 0 && s.starting(v.ID, p) > 0
 	worst := uint64(0) // what stands for a figure that is not known
 	switch m {
@@ -154,7 +155,7 @@ func (s *State) free(t *table.Set, v *table.Vserver, p *table.Pool, m api.Method
 			c = p.Member(i)
 			id = c.Service
 		}
-		if !s.Full(t.Service(id)) {
+		if !s.Full(t.Service(id)) && !(slow && s.held(t, p, id)) {
 			if turns {
 				return id, i + 1
 			}
@@ -187,14 +188,20 @@ func (s *State) figure(t *table.Set, m api.Method, service uint32, worst uint64)
 const hashedTries = 1024
 
 // freeHashed is the service of the next slot of a hash method's table whose service is not full; 0: none was found. So the
-// clients of a service that is full go to the same other one each.
-func (s *State) freeHashed(t *table.Set, v *table.Vserver, p *table.Pool, a, b uint64) uint32 {
-	for k := uint32(1); k < min(p.N, hashedTries); k++ {
-		if id := t.HashedApart(v, p, a, b, k); !s.Full(t.Service(id)) {
+// clients of a service that is full go to the same other one each. Of services that slow start holds back it is the first if there
+// are no others.
+func (s *State) freeHashed(t *table.Set, v *table.Vserver, p *table.Pool, a, b uint64) (held uint32) {
+	for k := range min(p.N, hashedTries) {
+		id := t.HashedApart(v, p, a, b, k)
+		switch {
+		case s.Full(t.Service(id)):
+		case !s.held(t, p, id):
 			return id
+		case held == 0:
+			held = id
 		}
 	}
-	return 0
+	return held
 }
 
 // kilobits is the kbit/s of a service at all workers in the last whole second, or in the running one if that has more already.

@@ -19,6 +19,9 @@ type Pool struct {
 
 	SpillOpen uint32 // open flows of the vserver beyond which new ones go elsewhere; 0: any number
 	SpillRate uint32 // the same in kbit/s
+
+	SlowRate    uint32 // new flows a second of a service at the beginning of its slow start; 0: there is none
+	SlowSeconds uint32 // after which it takes so many more; 0: never
 }
 
 // Flags of a Pool.
@@ -53,6 +56,7 @@ type pools struct {
 	flush  flush
 	leave  idSet
 	loads  uintptr            // uint64 by service ID: its load and loadKnown; 0 if none is known
+	slow   uintptr            // uint32 by service ID: see Set.SlowStart; 0 if no vserver has slow start
 	tables map[uint64]*maglev // by digest; each is owned once
 	sizes  map[uint32]uint32  // of the tables, by vserver ID
 }
@@ -101,6 +105,9 @@ func newPools(c *config, h *api.Health, prev *pools) *pools {
 	if d.loads = h.Loads; len(d.loads) > 0 {
 		p.own += pad(uintptr(len(up)) * 8)
 	}
+	if d.slow = slow(c); d.slow {
+		p.own += pad(uintptr(len(up)) * 4)
+	}
 	for i := range d.lists {
 		v, l := &c.src.Vservers[i], &d.lists[i]
 		l.limit(c, v, up)
@@ -129,6 +136,7 @@ type poolDraft struct {
 	lists  []poolList
 	tables []*maglev // that are new
 	loads  []api.Load
+	slow   bool // a vserver has slow start
 }
 
 // poolList is who may be chosen in one pool, in one of three forms.
@@ -161,6 +169,9 @@ func (p *pools) fill() (err error) {
 		}
 	}
 	p.fillLoads(d)
+	if d.slow {
+		p.slow = p.mem.take(uintptr(len(d.up)) * 4)
+	}
 	for i := range d.lists {
 		r, l := (*Pool)(unsafe.Add(nil, p.pool+uintptr(i)*poolSize)), &d.lists[i]
 		r.Flags, r.SpillOpen, r.SpillRate = l.flags, l.spillOpen, l.spillRate

@@ -22,7 +22,7 @@ func (s *Set) startUp(prev *Set) {
 	}
 	for i := range s.conf.src.Vservers {
 		v, p := &s.conf.src.Vservers[i], s.poolAt(i)
-		if !loadAware(v.Method) {
+		if !loadAware(v.Method) || p.SlowRate != 0 {
 			continue
 		}
 		p.Turns = uint32(min(uint64(factor)*uint64(p.N), 1<<32-1))

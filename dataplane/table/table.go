@@ -44,6 +44,7 @@ type Set struct {
 	health *api.Health
 
 	startups uint32 // how many there have been
+	slows    uint32 // how many changes have begun a slow start
 
 	// Flushes changes whenever flows of a further vserver or service are to end: see Flushed.
 	Flushes uint32
@@ -88,6 +89,7 @@ func build(t *api.Tables, prev *Set, free uint64) (*Set, error) {
 		}
 	}
 	if s.pools != prev.pools {
+		s.slowStart(prev)
 		s.startUp(prev)
 		if prev.pools == nil || s.pools.flush.grew(&prev.pools.flush) {
 			s.Flushes++

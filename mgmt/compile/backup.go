@@ -43,6 +43,7 @@ func limitVserver(t *api.Vserver, s *State, v *schema.LBVserver) {
 	t.Backup = s.IDs.Vservers[v.BackupVServer]
 	t.Spillover, t.SpillThreshold, t.SpillAccept = spillovers[v.SOMethod], v.SOThreshold, v.SOBackupAction == "ACCEPT"
 	t.HealthThreshold = v.HealthThreshold
+	t.SlowRate, t.SlowSeconds = v.NewServiceRequest, v.NewServiceIncrement
 }
 
 // healthy tells whether so many of a vserver's services are up that it is.

@@ -35,7 +35,7 @@ add service web-s2 s2 HTTP 80 -usip YES -useproxyport NO
 add service all 10.2.0.13 ANY *
 bind service web-s1 -monitorName health
 add lb vserver web HTTP 10.1.0.50 80 -lbMethod ROUNDROBIN -comment "the site"
-add lb vserver idle TCP 10.1.0.51 81 -lbMethod SOURCEIPHASH -netmask 255.255.255.0
+add lb vserver idle TCP 10.1.0.51 81 -lbMethod SOURCEIPHASH -netmask 255.255.255.0 -newServiceRequest 10 -newServiceRequestIncrementInterval 5
 add lb vserver wild ANY * * -Listenpolicy "CLIENT.VLAN.ID.EQ(2)" -Listenpriority 9
 bind lb vserver web web-s1 -weight 3
 bind lb vserver web web-s2

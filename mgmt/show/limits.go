@@ -10,6 +10,9 @@ func (p *page) limits(v *schema.LBVserver) {
 	if v.HealthThreshold != 0 {
 		p.f("\tHealth Threshold: %d\n", v.HealthThreshold)
 	}
+	if v.NewServiceRequest != 0 {
+		p.f("\tNew Service Startup Request Rate: %d %s, Increment Interval: %d\n", v.NewServiceRequest, v.NewServiceRequestUnit, v.NewServiceIncrement)
+	}
 	if v.SOMethod == "NONE" {
 		return
 	}

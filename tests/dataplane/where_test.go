@@ -266,6 +266,7 @@ func (s *soothsayer) change() {
 		t.Config.StartupFactor = uint32(r.IntN(3))
 		for _, i := range []int{0, 9} {
 			t.Config.Vservers[i].Method = api.Method(1 + r.IntN(int(api.SourceIPSourcePortHash)))
+			t.Config.Vservers[i].SlowRate = uint32(r.IntN(3))
 		}
 	case 0:
 		s.up = s.up[:0]
