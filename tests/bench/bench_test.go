@@ -237,7 +237,8 @@ func TestBars(t *testing.T) {
 	}
 	want := []string{"", "nat4-hit at 10000 flows takes 4.10x of testpmd-5tswap, 4x is promised",
 		"nat4-hit at 1000000 flows was not measured", "new-flow at 1000000 flows takes 700 cycles a packet, 700 are promised",
-		"", "persistence-hit at 10000 flows takes 2.00x of nat4-hit, 1.2x is promised", "persistence-hit at 1000000 flows was not measured"}
+		"", "persistence-hit at 10000 flows takes 2.00x of nat4-hit, 1.2x is promised", "persistence-hit at 1000000 flows was not measured",
+		"nat4-hit-10k-vs-1-vserver at 10000 flows was not measured"}
 	if !slices.Equal(missed, want) {
 		t.Errorf("got %q\nwant %q", missed, want)
 	}

@@ -73,7 +73,8 @@ func (r *row) run(t *testing.T, q wire, c crew) {
 	b.close()
 }
 
-// expect compares what has been sent on every lane with out: in order, or flow by flow where several workers send.
+// expect compares what has been sent on every lane with out: in order, or flow by flow where several workers send or a
+// trace has packets of known flows take the longer way.
 func (b *bed) expect(where string, out []on) {
 	b.t.Helper()
 	var sent [lanes][][]byte
@@ -103,7 +104,7 @@ func (b *bed) expect(where string, out []on) {
 
 // mine is the place of the first frame that is of the same flow as f.
 func (b *bed) mine(f any, sent [][]byte) int {
-	if len(b.ws) == 1 {
+	if len(b.ws) == 1 && !b.traced {
 		return 0
 	}
 	want := b.bytes(f)
