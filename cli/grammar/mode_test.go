@@ -57,6 +57,14 @@ func TestModes(t *testing.T) {
 	if _, err := do(base, "bind lb vserver far ours"); err == nil || err.Error() != "Invalid argument [ours]: the service is TCP and the vserver HTTP" {
 		t.Error(err)
 	}
+	hidden := configOf(t, append(modeLines[:len(modeLines):len(modeLines)], "add lb vserver back TCP 0.0.0.0 0 -m MAC", "bind lb vserver back ours")...)
+	if _, err := do(hidden, "set lb vserver back -IPAddress 10.1.0.60"); err == nil ||
+		err.Error() != "Arguments exclude each other [lb vserver back -m MAC, service ours -usip NO]: the server gets packets with the client's address: set service ours -usip YES" {
+		t.Errorf("an address of its own for a vserver whose service does not bear its mode: %v", err)
+	}
+	if _, err := do(hidden, "set lb vserver back -IPAddress 0.0.0.0"); err != nil {
+		t.Error(err)
+	}
 	two := configOf(t, append(modeLines[:len(modeLines):len(modeLines)], "unset lb vserver tos -m -tosId", "add service web 10.2.0.15 HTTP 80", "bind lb vserver far web")...)
 	if err := Check(two); err != nil {
 		t.Error(err)

@@ -72,10 +72,10 @@ func modeBears(v *schema.LBVserver, what, usip string, port uint16) error {
 	return nil
 }
 
-// modeChanged: after another mode, what is bound to a vserver must still do.
+// modeChanged: after another mode, or with an address for the first time, what is bound to a vserver must still do.
 func modeChanged(c *schema.Config, v *schema.LBVserver) error {
 	old := schema.Get[schema.LBVserver](c, v.Name)
-	if old == nil || old.Mode == v.Mode {
+	if old == nil || old.Mode == v.Mode && addressed(old) == addressed(v) {
 		return nil
 	}
 	for row := range c.Each(schema.Of[schema.LBVserverService]()) {

@@ -10,13 +10,13 @@ import (
 // prepareVserver takes 0.0.0.0 0 for a vserver that is not addressed and 0.0.0.0 with a port for *, and creates the VIPs that
 // the addresses need.
 func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
-	if err := modeChanged(c, v); err != nil {
-		return err
-	}
 	if v.IPAddress == netip.IPv4Unspecified() {
 		if v.IPAddress = (netip.Addr{}); v.Port != 0 {
 			v.IPAddress = schema.AnyAddress
 		}
+	}
+	if err := modeChanged(c, v); err != nil {
+		return err
 	}
 	if checkRange(v) != nil {
 		return nil // checkVserver has a word on it
