@@ -34,8 +34,8 @@ var ownDispatcher = netip.MustParseAddrPort("127.0.0.1:3013")
 
 // Scripts runs the scripts of monitors of type USER. They are files of one folder. Each is called with the server's address,
 // its port, the response timeout in seconds and scriptArgs; it runs as nobody, in a process group of its own, with a bounded
-// memory, and is killed with all its children at the timeout. An exit code of 0 is success; the first line that it writes is
-// what the operator is told.
+// memory, and is killed with its process group at the timeout; a child that makes a session of its own (setsid) escapes that. An exit
+// code of 0 is success; the first line that it writes is what the operator is told.
 type Scripts struct {
 	Folder string
 	slots  chan struct{}
