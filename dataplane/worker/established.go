@@ -21,6 +21,9 @@ const eventful = packet.SYN | packet.FIN | packet.RST
 func established(w *Worker, t *table.Set, b []packet.Packet) {
 	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Bucket), len(b), int(packetSize))
 	asm.Locate(unsafe.Pointer(&w.pk[0].Hash), len(b), int(packetSize), w.flows.Lines(), unsafe.Pointer(&w.lines))
+	if w.accounts.used.Load() > nearAccounts {
+		asm.PrefetchIndexed(unsafe.Pointer(&w.lines), len(b), unsafe.Offsetof(flow.Entry{}.Account), w.accounts.base)
+	}
 	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
 	var sent uint32
 	for m := w.open; m != 0; {

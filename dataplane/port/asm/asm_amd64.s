@@ -126,3 +126,52 @@ nextStride:
 
 strideDone:
 	RET
+
+// func PrefetchIndexed(p unsafe.Pointer, n int, field, base uintptr)
+TEXT ·PrefetchIndexed(SB), NOSPLIT, $0-32
+	MOVQ  p+0(FP), SI
+	MOVQ  n+8(FP), CX
+	MOVQ  field+16(FP), DX
+	MOVQ  base+24(FP), DI
+	TESTQ CX, CX
+	JLE   indexedDone
+
+	SUBQ  $4, CX
+	JLT   fewIndexed
+
+fourIndexed:
+	MOVQ       (SI), AX
+	MOVQ       8(SI), BX
+	MOVQ       16(SI), R8
+	MOVQ       24(SI), R9
+	MOVL       (AX)(DX*1), AX
+	MOVL       (BX)(DX*1), BX
+	MOVL       (R8)(DX*1), R8
+	MOVL       (R9)(DX*1), R9
+	SHLQ       $4, AX
+	SHLQ       $4, BX
+	SHLQ       $4, R8
+	SHLQ       $4, R9
+	PREFETCHT0 (DI)(AX*1)
+	PREFETCHT0 (DI)(BX*1)
+	PREFETCHT0 (DI)(R8*1)
+	PREFETCHT0 (DI)(R9*1)
+	ADDQ       $32, SI
+	SUBQ       $4, CX
+	JGE        fourIndexed
+
+fewIndexed:
+	ADDQ $4, CX
+	JZ   indexedDone
+
+nextIndexed:
+	MOVQ       (SI), AX
+	MOVL       (AX)(DX*1), AX
+	SHLQ       $4, AX
+	PREFETCHT0 (DI)(AX*1)
+	ADDQ       $8, SI
+	DECQ       CX
+	JNZ        nextIndexed
+
+indexedDone:
+	RET

@@ -27,3 +27,7 @@ func PrefetchData(p unsafe.Pointer, n int) { earlyData(p, n) }
 // PrefetchStride loads 8 bytes at each of n addresses, which must be mapped: the first is stored at p, each other one stride
 // bytes behind the one before.
 func PrefetchStride(p unsafe.Pointer, n, stride int) { earlyStride(p, n, stride) }
+
+// PrefetchIndexed loads 8 bytes of what n structs lead to, which must be mapped: their addresses are stored at p, and each has, field
+// bytes from its beginning, the index (32 bits) of an element of 16 bytes of the array at base.
+func PrefetchIndexed(p unsafe.Pointer, n int, field, base uintptr) { earlyIndexed(p, n, field, base) }

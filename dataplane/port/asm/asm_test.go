@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"runtime"
 	"testing"
 	"time"
 	"unsafe"
@@ -20,13 +21,27 @@ func burst(n int) (words []uint64, addrs []uintptr, mbufs [][8]uint64, mbufAddrs
 	return
 }
 
+// indexed returns n structs of an index each, at byte 8, the n-th of which says n/2, and their addresses.
+func indexed(n int) (structs [][2]uint64, addrs []uintptr) {
+	structs = make([][2]uint64, n)
+	for i := range structs {
+		*(*uint32)(unsafe.Pointer(&structs[i][1])) = uint32(i / 2)
+		addrs = append(addrs, uintptr(unsafe.Pointer(&structs[i])))
+	}
+	return structs, addrs
+}
+
 func TestPrefetchReadsNothingItMustNot(t *testing.T) {
 	words, addrs, mbufs, mbufAddrs := burst(32)
+	_, indexedAddrs := indexed(32)
 	for n := 0; n <= 32; n++ {
 		PrefetchN(unsafe.Pointer(&addrs[0]), n)
 		PrefetchStride(unsafe.Pointer(&addrs[0]), (n+1)/2, 16)
 		PrefetchData(unsafe.Pointer(&mbufAddrs[0]), n)
+		PrefetchIndexed(unsafe.Pointer(&indexedAddrs[0]), n, 8, addrs[0])
 	}
+	PrefetchIndexed(nil, 0, 0, 0)
+	PrefetchIndexed(nil, -1, 0, 0)
 	PrefetchN(nil, 0)
 	PrefetchData(nil, 0)
 	PrefetchN(nil, -1)
@@ -68,6 +83,13 @@ func TestEarlyLoadsFollowTheMbufToItsFrame(t *testing.T) {
 	if unlikely.Load() != before+4 {
 		t.Fatal("earlyStride did not load the first and the third word alone")
 	}
+	elements := [4]uint64{5, 1, magic - 10, 7} // two of 16 bytes; the first two structs lead to one, the third to the other
+	structs, leads := indexed(3)
+	earlyIndexed(unsafe.Pointer(&leads[0]), 3, 8, uintptr(unsafe.Pointer(&elements[0])))
+	if unlikely.Load() != before+5 {
+		t.Fatal("earlyIndexed did not load the elements that the structs lead to")
+	}
+	runtime.KeepAlive(structs)
 }
 
 func TestRdtscAdvancesWithTheClock(t *testing.T) {

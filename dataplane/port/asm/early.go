@@ -48,3 +48,14 @@ func earlyData(p unsafe.Pointer, n int) {
 		unlikely.Add(1)
 	}
 }
+
+func earlyIndexed(p unsafe.Pointer, n int, field, base uintptr) {
+	var x uint64
+	for i := 0; i < n; i++ {
+		s := *(*uintptr)(unsafe.Add(p, i*8))
+		x += load(base + uintptr(*word(s + field))*16)
+	}
+	if x == magic {
+		unlikely.Add(1)
+	}
+}
