@@ -28,7 +28,7 @@ func servers(t *testing.T, from []string, times int) map[string]string {
 	by := map[string]string{}
 	for _, a := range from {
 		for range times {
-			out, err := client("curl", "-sS", "-m", "5", "--interface", a, "http://"+topology.VIP+"/").CombinedOutput()
+			out, err := client("curl", "-sS", "-m", "30", "--interface", a, "http://"+topology.VIP+"/").CombinedOutput()
 			s := strings.TrimSpace(string(out))
 			if err != nil {
 				t.Fatalf("from %s: %v: %s", a, err, s)

@@ -21,7 +21,7 @@ func TestShowWhere(t *testing.T) {
 			t.Fatalf("%s, asked twice:\n%s\nand then\n%s", line, before, again)
 		}
 		contains(t, line, before, "Verdict: forward-new-flow", "Flow entry: none", "Vserver: web\t", "the next port of its pool", "MAC: ", "Interface: 1/2")
-		out, err := client("curl", "-sS", "-m", "5", "--local-port", strconv.Itoa(port), "http://"+topology.VIP+"/").CombinedOutput()
+		out, err := client("curl", "-sS", "-m", "30", "--local-port", strconv.Itoa(port), "http://"+topology.VIP+"/").CombinedOutput()
 		served := strings.TrimSpace(string(out))
 		if err != nil || !strings.Contains(before, "Service: web-"+served+"\n") {
 			t.Fatalf("served by %q (%v), foretold:\n%s", served, err, before)
@@ -64,7 +64,7 @@ func TestShowTrace(t *testing.T) {
 		t.Errorf("a second trace: %s %v", out, err)
 	}
 	get(t, 3) // other flows
-	out, err := client("curl", "-sS", "-m", "5", "--local-port", strconv.Itoa(port), "http://"+topology.VIP+"/").CombinedOutput()
+	out, err := client("curl", "-sS", "-m", "30", "--local-port", strconv.Itoa(port), "http://"+topology.VIP+"/").CombinedOutput()
 	if err != nil {
 		t.Fatalf("curl: %v: %s", err, out)
 	}

@@ -156,7 +156,7 @@ func TestUseSourceIP(t *testing.T) {
 				shell(t, "rm ns ip "+row.vip)
 			}()
 			// Below the ports that other connections take: one of those may still be in TIME_WAIT.
-			out, err := client("curl", "-sS", "-m", "5", "--local-port", "20000-20999", "-w", "%{local_port}", "http://"+row.vip+"/").CombinedOutput()
+			out, err := client("curl", "-sS", "-m", "30", "--local-port", "20000-20999", "-w", "%{local_port}", "http://"+row.vip+"/").CombinedOutput()
 			served, from, ok := strings.Cut(string(out), "\n")
 			if err != nil || !ok || served != "s1" {
 				t.Fatalf("curl: %v: %s", err, out)
