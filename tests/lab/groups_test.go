@@ -60,7 +60,10 @@ func TestGroupMemberLeavesGracefully(t *testing.T) {
 	want := bigFile(t, lab.Path("www/slow"), 8<<20)
 	defer os.Remove(lab.Path("www/slow"))
 	load := background(t, "-n", "240", "-rate", "40", "http://"+topology.VIP+":8090/")
-	downloads := []<-chan string{slowly(), slowly(), slowly()} // in turn: each server has some
+	var downloads []<-chan string
+	for range 9 { // among the other requests' turns: of so many each server has some
+		downloads = append(downloads, slowly())
+	}
 	time.Sleep(time.Second)
 	shell(t, "disable serviceGroup pool s2 8080 -delay 40 -graceFul YES")
 	if got := member(t, "s2", "GOING OUT OF SERVICE", time.Second); !strings.Contains(got, "Graceful: YES\tSeconds left: ") {
