@@ -12,7 +12,12 @@ func (w *Worker) enclose(p *packet.Packet, out uint16, outer uint64) bool {
 		p.End(w.tooLong(p, max(mtu, packet.TunnelLen)-packet.TunnelLen))
 		return false
 	}
+	encapsulate(p, outer)
+	return true
+}
+
+// encapsulate is enclose for a packet that is not too long.
+func encapsulate(p *packet.Packet, outer uint64) {
 	packet.Encapsulate(p, outer)
 	port.Prepend(p.Mbuf, packet.TunnelLen)
-	return true
 }

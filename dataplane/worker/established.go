@@ -208,7 +208,7 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 		return false
 	}
 	w.count(e, p)
-	if a := t.Adjacency(e.Adj); e.Gen == t.Gen && p.L3Len <= a.MTU {
+	if a := t.Adjacency(e.Adj); p.L3Len <= a.MTU && (e.Gen == t.Gen || e.Gen == t.Gen|flow.GenRedirect && leaves(p, e, a)) {
 		setMACs(p.Data, a)
 		w.send(uint8(a.Lane), p.Mbuf)
 		return true

@@ -39,7 +39,7 @@ func (w *Worker) redirects(bare uint32) (rest uint32) {
 		a := (*table.Adjacency)(at(w.hot.adjacencies + uintptr(e.Adj)*adjacencySize))
 		switch e.Mode() {
 		case flow.ModeMAC:
-			if *u64(d + packet.OffSrcMAC)&macBits == a.MACs&macBits { // see DropLoop
+			if loops(d, a) {
 				return bare
 			}
 		case flow.ModeTOS:
@@ -63,4 +63,24 @@ func (w *Worker) redirects(bare uint32) (rest uint32) {
 		c.Bytes += uint64(n)
 	}
 	return bare
+}
+
+// leaves makes of p, which e has redirected, what leaves by a, as redirects does. It reports false, and leaves p as it is, if there is
+// more to decide about it, which is left to route.
+func leaves(p *packet.Packet, e *flow.Entry, a *table.Adjacency) bool {
+	switch e.Mode() {
+	case flow.ModeMAC:
+		return !loops(p.Data, a)
+	case flow.ModeTunnel:
+		if uint32(p.L3Len)+packet.TunnelLen > uint32(a.MTU) {
+			return false
+		}
+		encapsulate(p, e.Addrs)
+	}
+	return true
+}
+
+// loops says whether the frame at d comes from where it would go: see DropLoop.
+func loops(d uintptr, a *table.Adjacency) bool {
+	return *u64(d + packet.OffSrcMAC)&macBits == a.MACs&macBits
 }

@@ -43,7 +43,7 @@ func (w *Worker) route(t *table.Set, p *packet.Packet) {
 		return
 	}
 	a := t.Adjacency(i)
-	if p.Flags&packet.FlagOnLink != 0 && *u64(p.Data + packet.OffSrcMAC)&macBits == a.MACs&macBits {
+	if p.Flags&packet.FlagOnLink != 0 && loops(p.Data, a) {
 		p.End(packet.DropLoop) // no hop is taken from its TTL, so it would go round for ever
 		return
 	}

@@ -118,8 +118,6 @@ type bed struct {
 	clock uint64 // ticks of 1/10 s
 	pool  int    // free buffers at the start
 	ports map[uint16]uint16
-
-	traced bool // packets of different flows may pass each other
 }
 
 func addr(a ip4) netip.Addr { return netip.AddrFrom4(a) }

@@ -73,8 +73,7 @@ func (r *row) run(t *testing.T, q wire, c crew) {
 	b.close()
 }
 
-// expect compares what has been sent on every lane with out: in order, or flow by flow where several workers send or a
-// trace has packets of known flows take the longer way.
+// expect compares what has been sent on every lane with out: in order, or flow by flow where several workers send.
 func (b *bed) expect(where string, out []on) {
 	b.t.Helper()
 	var sent [lanes][][]byte
@@ -104,7 +103,7 @@ func (b *bed) expect(where string, out []on) {
 
 // mine is the place of the first frame that is of the same flow as f.
 func (b *bed) mine(f any, sent [][]byte) int {
-	if len(b.ws) == 1 && !b.traced {
+	if len(b.ws) == 1 {
 		return 0
 	}
 	want := b.bytes(f)

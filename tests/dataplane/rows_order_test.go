@@ -40,6 +40,12 @@ var orderRows = []row{
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 7},
 	},
 	{
+		name: "MAC, TOS, IPTUNNEL: an event, an unfinished checksum and a tag among data in one burst",
+		steps: steps(steps(steps([]step{withModes}, eventful(macPort, viaMAC)...), eventful(tosPort, viaTOS)...),
+			eventful(tunnelPort, viaTunnel)...),
+		counters: map[string]uint64{"forward-new-flow": 3, "forward-flow": 24, "checksum-completed": 3},
+	},
+	{
 		name: "packets that waited for a neighbor leave before those that come as it is found",
 		steps: []step{
 			drops(on{nic1, ask(5001, lostPort, syn)}, on{nic1, data(ask(5001, lostPort, psh))}),
@@ -55,4 +61,14 @@ var orderRows = []row{
 		},
 		counters: map[string]uint64{"held-neighbor": 2, "forward-flow": 1},
 	},
+}
+
+// eventful is a connection to vipMode whose last burst has packets that take the longer way among others, each as it comes out.
+func eventful(dport uint16, out func(packet.Frame) any) []step {
+	segment := data(askOf(vipMode, c1, dport, psh))
+	burst := step{in: []on{{nic1, segment}, {nic1, partial(segment)}}, out: []on{{nic2, out(segment)}, {nic2, out(segment)}}}
+	for _, f := range []packet.Frame{tagged(segment), segment, askOf(vipMode, c1, dport, fin), askOf(vipMode, c1, dport, ack)} {
+		burst.in, burst.out = append(burst.in, on{nic1, f}), append(burst.out, on{nic2, out(f)})
+	}
+	return steps(connection(vipMode, dport, out)[:3], burst)
 }

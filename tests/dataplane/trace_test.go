@@ -12,7 +12,6 @@ import (
 // trace arms a trace at every worker of a bed.
 func (b *bed) trace(tr *worker.Trace) {
 	b.t.Helper()
-	b.traced = true
 	for _, w := range b.ws {
 		ticket := w.Trace(tr)
 		if w.Poll(); !w.Passed(ticket) {
