@@ -78,7 +78,7 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if !w.complete(p) {
 		return p.Reason
 	}
-	v, why = w.effective(t, v)
+	v, why = w.effective(t, v, nil)
 	if v == nil {
 		return w.turnedAway(t, p, why)
 	}

@@ -6,16 +6,16 @@ import (
 )
 
 // effective is the vserver that takes a new flow that was sent to v: v itself, or the first of its backups that can. Of those
-// that cannot because of what they carry each counts the flow as spilled.
-func (w *Worker) effective(t *table.Set, v *table.Vserver) (*table.Vserver, packet.Reason) {
+// that cannot because of what they carry each counts the flow as spilled. For a question, which is nil otherwise, it takes and
+// counts nothing.
+func (w *Worker) effective(t *table.Set, v *table.Vserver, ask *Where) (*table.Vserver, packet.Reason) {
 	first, why := v, packet.NoReason
 	for at := v; at != nil; at = t.VserverOf(at.Backup) {
 		no := down(t, at)
 		if no == packet.NoReason {
-			if !w.lb.Spills(at.ID, t.Pool(at)) {
+			if !w.spills(t, at, ask) {
 				return at, packet.NoReason
 			}
-			w.lb.Spilled(at.ID)
 			no = packet.DropSpillover
 		}
 		if at == first {
@@ -28,33 +28,31 @@ func (w *Worker) effective(t *table.Set, v *table.Vserver) (*table.Vserver, pack
 	return nil, why
 }
 
-// wouldBe is effective for a question.
-func (w *Worker) wouldBe(t *table.Set, v *table.Vserver) (*table.Vserver, packet.Reason) {
-	first, why := v, packet.NoReason
-	for at := v; at != nil; at = t.VserverOf(at.Backup) {
-		no := down(t, at)
-		if no == packet.NoReason {
-			if !w.lb.WouldSpill(at.ID, t.Pool(at)) {
-				return at, packet.NoReason
-			}
-			no = packet.DropSpillover
-		}
-		if at == first {
-			why = no
-		}
+// spills says whether a new flow goes past v because of what v carries, and counts it then. If it does not, it has a place there. A
+// question changes nothing.
+func (w *Worker) spills(t *table.Set, v *table.Vserver, ask *Where) bool {
+	p := t.Pool(v)
+	if ask != nil {
+		return w.lb.WouldSpill(v.ID, p)
 	}
-	if why == packet.DropSpillover && t.Pool(first).Flags&table.PoolAccepts != 0 {
-		return first, packet.NoReason
+	if !w.lb.Spills(v.ID, p) {
+		return false
 	}
-	return nil, why
+	w.lb.Spilled(v.ID)
+	return true
 }
 
 // turnedAway ends a packet to a vserver none of whose services, nor those of its backups, is up.
 func (w *Worker) turnedAway(t *table.Set, p *packet.Packet, why packet.Reason) packet.Reason {
-	if why == packet.DropNoServiceUp && p.Proto() == packet.ProtoTCP && t.ResetsDown() {
+	if resets(t, p, why) {
 		return w.refuse(p)
 	}
 	return why
+}
+
+// resets says whether a packet that is turned away is answered with a reset.
+func resets(t *table.Set, p *packet.Packet, why packet.Reason) bool {
+	return why == packet.DropNoServiceUp && p.Proto() == packet.ProtoTCP && t.ResetsDown()
 }
 
 // down says why a vserver takes no new flows at all, or NoReason.

@@ -95,9 +95,9 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		return why
 	}
 	q.Vserver = v.ID
-	v, why = w.wouldBe(t, v)
+	v, why = w.effective(t, v, q)
 	if v == nil {
-		if why == packet.DropNoServiceUp && p.Proto() == packet.ProtoTCP && t.ResetsDown() {
+		if resets(t, p, why) {
 			why = packet.ReplyReset
 		}
 		return why
