@@ -79,7 +79,7 @@ func (w *Worker) pick(t *table.Set, v *table.Vserver, p *packet.Packet) (*table.
 			return s, packet.NoReason
 		}
 	}
-	if t.Pool(v).Flags&table.PoolQueues != 0 && p.Proto() == packet.ProtoTCP {
+	if queues(t, v, p) {
 		return nil, w.wait(v, p)
 	}
 	return nil, packet.DropServicesFull

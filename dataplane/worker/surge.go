@@ -36,18 +36,34 @@ func (w *Worker) queued(v *table.Vserver) bool {
 	return w.surge.n != 0 && !w.surge.serving && w.lb.Waits(v.ID) != 0
 }
 
+// queues says whether a new connection of v for which there is no room may wait.
+func queues(t *table.Set, v *table.Vserver, p *packet.Packet) bool {
+	return t.Pool(v).Flags&table.PoolQueues != 0 && p.Proto() == packet.ProtoTCP
+}
+
+// seek says what becomes of a connection that is to wait; same is the one that waits already if it is that one again.
+func (q *surge) seek(k packet.Key) (same *surging, why packet.Reason) {
+	for i := range q.list[:q.n] {
+		if s := &q.list[i]; s.key == k {
+			return s, packet.DropSurgeRepeated
+		}
+	}
+	if q.n == surgeRoom {
+		return nil, packet.DropSurgeFull
+	}
+	return nil, packet.HeldSurge
+}
+
 // wait keeps p, a SYN to v, and returns the reason that it is counted under.
 func (w *Worker) wait(v *table.Vserver, p *packet.Packet) packet.Reason {
 	q := &w.surge
 	k := packet.Key{A: p.A, B: p.B}
-	for i := range q.list[:q.n] {
-		if s := &q.list[i]; s.key == k {
-			s.heard = w.now
-			return packet.DropSurgeRepeated
-		}
+	same, why := q.seek(k)
+	if same != nil {
+		same.heard = w.now
 	}
-	if q.n == surgeRoom {
-		return packet.DropSurgeFull
+	if why != packet.HeldSurge {
+		return why
 	}
 	at := q.n
 	if q.serving { // it keeps its place
@@ -117,16 +133,9 @@ func (q *surge) clear(w *Worker) {
 
 // wouldWait is what becomes of a new connection of v for which there is no room, for a question.
 func (w *Worker) wouldWait(t *table.Set, v *table.Vserver, p *packet.Packet) packet.Reason {
-	if t.Pool(v).Flags&table.PoolQueues == 0 || p.Proto() != packet.ProtoTCP {
+	if !queues(t, v, p) {
 		return packet.DropServicesFull
 	}
-	for i := range w.surge.list[:w.surge.n] {
-		if w.surge.list[i].key == (packet.Key{A: p.A, B: p.B}) {
-			return packet.DropSurgeRepeated
-		}
-	}
-	if w.surge.n == surgeRoom {
-		return packet.DropSurgeFull
-	}
-	return packet.HeldSurge
+	_, why := w.surge.seek(packet.Key{A: p.A, B: p.B})
+	return why
 }
