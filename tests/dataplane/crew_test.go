@@ -59,7 +59,9 @@ func TestReplyComesToTheOwner(t *testing.T) {
 				}
 				want := map[string]uint64{"forward-new-flow": flows, "forward-flow": 2 * flows, "forward-icmp-error": 2 * flows}
 				got := b.counters()
-				delete(got, "checksum-completed") // one checksum of 65,536 is by chance what an unfinished one would be
+				if got["checksum-completed"] <= 2 { // of 300; one checksum of 65,536 is by chance what an unfinished one would be
+					delete(got, "checksum-completed")
+				}
 				if d := sameCounters(got, want); d != "" {
 					t.Error(d)
 				}
