@@ -71,9 +71,6 @@ func TestBurstsAllocateNothing(t *testing.T) {
 func (b *bed) establish(sport uint16) {
 	b.t.Helper()
 	for _, f := range []on{{nic1, ask(sport, keepPort, syn)}, {nic2, toClient(answer(server1, 80, sport, synack))}, {nic1, ask(sport, keepPort, ack)}} {
-		if err := b.q.Inject(f.lane, b.bytes(f.frame)); err != nil {
-			b.t.Fatal(err)
-		}
-		b.turns()
+		b.enters(f.lane, f.frame)
 	}
 }

@@ -95,10 +95,7 @@ func (b *bed) exchange(first packet.Frame) {
 // becomes lets a frame in and takes the one that it becomes.
 func (b *bed) becomes(lane, out int, frame []byte) []byte {
 	b.t.Helper()
-	if err := b.q.Inject(lane, frame); err != nil {
-		b.t.Fatal(err)
-	}
-	b.turns()
+	b.enters(lane, frame)
 	for l := range lanes {
 		if sent := b.q.Sent(l); l != out && len(sent) > 0 || l == out && len(sent) != 1 {
 			b.t.Fatalf("lane %d sent %d frames for %s: %v", l, len(sent), describe(frame), b.counters())

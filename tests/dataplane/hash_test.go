@@ -11,17 +11,7 @@ import (
 // goesTo opens a connection from a client behind the gateway and says which server got it.
 func (b *bed) goesTo(from ip4, sport, dport uint16) ip4 {
 	b.t.Helper()
-	f := with(ask(sport, dport, syn), func(f *packet.Frame) { f.SrcIP = from })
-	if err := b.q.Inject(nic1, f.Bytes()); err != nil {
-		b.t.Fatal(err)
-	}
-	b.turns()
-	got := b.q.Sent(nic2)
-	if len(got) != 1 {
-		b.t.Fatalf("%v: %d packets reached servers", addr(from), len(got))
-	}
-	_, l3 := packet.Ether(got[0]).Split()
-	return packet.IPv4(l3).Dst()
+	return b.through(nic1, nic2, with(ask(sport, dport, syn), func(f *packet.Frame) { f.SrcIP = from })).Dst()
 }
 
 // homes are the servers that n clients go to, each with another connection.

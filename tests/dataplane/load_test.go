@@ -38,13 +38,10 @@ var webs = []ip4{server1, server2, server3}
 // through lets a frame in and returns what came out of lane, which must be one frame.
 func (b *bed) through(in, out int, f packet.Frame) packet.IPv4 {
 	b.t.Helper()
-	if err := b.q.Inject(in, f.Bytes()); err != nil {
-		b.t.Fatal(err)
-	}
-	b.turns()
+	b.enters(in, f)
 	got := b.q.Sent(out)
 	if len(got) != 1 {
-		b.t.Fatalf("%d frames came of %s", len(got), describe(f.Bytes()))
+		b.t.Fatalf("%d frames came of %s: %v", len(got), describe(f.Bytes()), b.counters())
 	}
 	_, l3 := packet.Ether(got[0]).Split()
 	return packet.IPv4(l3)

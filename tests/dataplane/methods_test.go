@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"sluice/dataplane/api"
-	"sluice/dataplane/packet"
 )
 
 // What follows up to homeOf says by another way where a hash method sends a flow, from the papers alone: SipHash-1-3 over bytes
@@ -124,17 +124,7 @@ func (b *bed) datagramTo(who ip4, sport uint16, payload []byte) int {
 	b.t.Helper()
 	f := udp(ask(sport, tokenPort, 0))
 	f.SrcIP, f.Payload = who, payload
-	if err := b.q.Inject(nic1, f.Bytes()); err != nil {
-		b.t.Fatal(err)
-	}
-	b.turns()
-	got := b.q.Sent(nic2)
-	if len(got) != 1 {
-		b.t.Fatalf("%d datagrams reached servers: %v", len(got), b.counters())
-	}
-	_, l3 := packet.Ether(got[0]).Split()
-	dst := packet.IPv4(l3).Dst()
-	return int(dst[3]) - 11
+	return slices.Index(webs, b.through(nic1, nic2, f).Dst())
 }
 
 // TestHashedPayload: TOKEN and CALLIDHASH send each datagram that opens a flow where the papers say, with one worker and several;

@@ -26,16 +26,14 @@ func persistent(kind api.Persistence, mask, seconds uint32) *api.Tables {
 
 // persists is the step in which the vserver comes.
 func persists(kind api.Persistence, mask uint32) step {
-	return step{do: func(b *bed) { b.apply(persistent(kind, mask, 120)) }}
+	return applies(persistent(kind, mask, 120))
 }
 
 // stays is the step in which the vserver comes, with clients that stay with a server that is leaving or not.
 func stays(leaving bool) step {
-	return step{do: func(b *bed) {
-		t := persistent(api.PersistSourceIP, 0, 120)
-		t.Config.Vservers[len(t.Config.Vservers)-1].PersistLeaving = leaving
-		b.apply(t)
-	}}
+	t := persistent(api.PersistSourceIP, 0, 120)
+	t.Config.Vservers[len(t.Config.Vservers)-1].PersistLeaving = leaving
+	return applies(t)
 }
 
 // leaving has a service on its way out of service, and others up.
@@ -52,9 +50,6 @@ func from(who ip4, sport uint16, server ip4, q, sdport uint16) step {
 	s.in[0].frame = with(s.in[0].frame.(packet.Frame), func(f *packet.Frame) { f.SrcIP = who })
 	return s
 }
-
-// goOn is the step in which time passes.
-func goOn(seconds float64) step { return step{do: func(b *bed) { b.pass(seconds) }} }
 
 var persistRows = []row{
 	{
@@ -115,9 +110,9 @@ var persistRows = []row{
 		name: "persistence lasts as long as there are new connections, and its time after the last",
 		steps: []step{
 			persists(api.PersistSourceIP, 0), from(client, c1, server1, q1, 8001),
-			goOn(119), from(client, c2, server1, q2, 8001),
-			goOn(119), from(client, c3, server1, q3, 8001),
-			goOn(121), from(client, c4, server2, q4, 8002),
+			passes(119), from(client, c2, server1, q2, 8001),
+			passes(119), from(client, c3, server1, q3, 8001),
+			passes(121), from(client, c4, server2, q4, 8002),
 		},
 		counters: map[string]uint64{"forward-new-flow": 4},
 	},
@@ -161,8 +156,8 @@ var persistRows = []row{
 				b.apply(t)
 			}},
 			{do: health(3)}, from(client, 5001, server3, q1, 8003),
-			{do: health(allUp...)}, goOn(400), from(client, 5002, server3, q2, 8003),
-			goOn(119), from(client, 5003, server3, q3, 8003),
+			{do: health(allUp...)}, passes(400), from(client, 5002, server3, q2, 8003),
+			passes(119), from(client, 5003, server3, q3, 8003),
 		},
 		counters: map[string]uint64{"forward-new-flow": 3},
 	},

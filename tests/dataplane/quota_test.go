@@ -88,10 +88,7 @@ func playQuotas(t *testing.T, c crew, seed uint64) {
 // asks lets a client's frame in and returns how many frames the servers get of it.
 func (b *bed) asks(frame []byte) int {
 	b.t.Helper()
-	if err := b.q.Inject(nic1, frame); err != nil {
-		b.t.Fatal(err)
-	}
-	b.turns()
+	b.enters(nic1, frame)
 	return len(b.q.Sent(nic2))
 }
 

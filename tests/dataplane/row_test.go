@@ -48,6 +48,15 @@ func (b *bed) bytes(f any) []byte {
 	return nil
 }
 
+// enters lets a frame in on a lane and the workers work it off.
+func (b *bed) enters(lane int, frame any) {
+	b.t.Helper()
+	if err := b.q.Inject(lane, b.bytes(frame)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.turns()
+}
+
 // run plays a row on a fresh bed.
 func (r *row) run(t *testing.T, q wire, c crew) {
 	entries := r.entries

@@ -10,17 +10,7 @@ import (
 
 // ending is the health in which some services are down and their flows, and those of some vservers, end.
 func ending(services, vservers []uint32) *api.Tables {
-	h := &api.Health{Version: 2, Flush: services, FlushVservers: vservers}
-	for _, id := range allUp {
-		down := false
-		for _, s := range services {
-			down = down || s == id
-		}
-		if !down {
-			h.Up = append(h.Up, id)
-		}
-	}
-	return &api.Tables{Health: h}
+	return &api.Tables{Health: &api.Health{Version: 2, Up: upBut(services...), Flush: services, FlushVservers: vservers}}
 }
 
 // ours is a TCP frame of the appliance's own: hops left as at its start, not to be fragmented, no window, with sequence numbers.
@@ -165,11 +155,8 @@ var endingRows = []row{
 						if f.lane == nic2 {
 							frame.DstIP, frame.SrcPort = client, 80
 						}
-						if err := b.q.Inject(f.lane, frame.Bytes()); err != nil {
-							b.t.Fatal(err)
-						}
+						b.enters(f.lane, frame)
 					}
-					b.turns()
 				}
 				for l := range lanes {
 					b.q.Sent(l)

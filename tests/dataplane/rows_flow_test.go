@@ -13,21 +13,11 @@ import (
 func asks(first, n int, dport uint16, servers []ip4, sdports []uint16) step {
 	return step{do: func(b *bed) {
 		for i, p := range kin(first, n) {
-			f := ask(p, dport, syn)
-			if err := b.q.Inject(nic1, f.Bytes()); err != nil {
-				b.t.Fatal(err)
-			}
-			b.turns()
-			got := b.q.Sent(nic2)
-			if len(got) != 1 {
-				b.t.Fatalf("client port %d: %d packets reached servers", p, len(got))
-			}
-			_, l3 := packet.Ether(got[0]).Split()
-			want := servers[i%len(servers)]
-			if dst := packet.IPv4(l3).Dst(); dst != want {
+			ip, want := b.through(nic1, nic2, ask(p, dport, syn)), servers[i%len(servers)]
+			if dst := ip.Dst(); dst != want {
 				b.t.Fatalf("client port %d went to %v, not %v", p, addr(dst), addr(want))
 			}
-			if d := packet.TCP(l3[packet.IPv4Len:]).DstPort(); d != sdports[i%len(sdports)] {
+			if d := packet.TCP(ip[packet.IPv4Len:]).DstPort(); d != sdports[i%len(sdports)] {
 				b.t.Fatalf("client port %d went to port %d", p, d)
 			}
 		}

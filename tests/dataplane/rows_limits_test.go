@@ -117,10 +117,7 @@ var limitRows = []row{
 			open(c1, webPort, server1, q1, 8001),
 			{do: func(b *bed) {
 				for _, c := range kin(6000, 300) {
-					if err := b.q.Inject(nic1, ask(c, webPort, syn).Bytes()); err != nil {
-						b.t.Fatal(err)
-					}
-					b.turns()
+					b.enters(nic1, ask(c, webPort, syn))
 				}
 			}},
 			vserverSays("www", 0, 256),
@@ -232,10 +229,7 @@ func many(n, in, out int, frame func() packet.Frame) step {
 	return step{do: func(b *bed) {
 		b.t.Helper()
 		for range n {
-			if err := b.q.Inject(in, b.bytes(frame())); err != nil {
-				b.t.Fatal(err)
-			}
-			b.turns()
+			b.enters(in, frame())
 		}
 		if got := len(b.q.Sent(out)); got != n {
 			b.t.Errorf("%d packets of %d left", got, n)

@@ -138,10 +138,7 @@ var localRows = []row{
 		steps: []step{{do: func(b *bed) {
 			b.q.turns = true // the rates are divided among the workers
 			for range 510 {
-				if err := b.q.Inject(nic1, other(mac1, 0x88cc)); err != nil {
-					b.t.Fatal(err)
-				}
-				b.turns()
+				b.enters(nic1, other(mac1, 0x88cc))
 				b.q.Sent(twin1)
 			}
 		}}, {do: func(b *bed) { b.pass(0.1) }, in: []on{{nic1, other(mac1, 0x88cc)}}, out: []on{{twin1, other(mac1, 0x88cc)}}}},

@@ -26,13 +26,15 @@ func slowlyKept(down ...uint32) step {
 
 // gets is the step in which so many of n new connections, -1: some, go to a server, and the others to others. The workers share them.
 func gets(first uint16, n int, port uint16, server ip4, want int) step {
+	return getsOf(n, func(k int) packet.Frame { return ask(first+uint16(k), port, packet.SYN) }, server, want)
+}
+
+// getsOf is gets with the first packet of connection number k.
+func getsOf(n int, first func(k int) packet.Frame, server ip4, want int) step {
 	return step{do: func(b *bed) {
 		b.t.Helper()
 		for k := range n {
-			if err := b.q.Inject(nic1, ask(first+uint16(k), port, packet.SYN).Bytes()); err != nil {
-				b.t.Fatal(err)
-			}
-			b.turns()
+			b.enters(nic1, first(k))
 		}
 		sent, got := b.q.Sent(nic2), 0
 		for _, f := range sent {
@@ -65,25 +67,9 @@ var slowRows = []row{
 	{
 		name: "slow start: hash methods, too",
 		steps: []step{slowly(hashPort, 1, 0, 3), slowly(hashPort, 1, 0),
-			{do: func(b *bed) {
-				for k := range 60 {
-					f := ask(6000, hashPort, packet.SYN)
-					f.SrcIP = ip4{10, 1, 1, byte(k)}
-					if err := b.q.Inject(nic1, f.Bytes()); err != nil {
-						b.t.Fatal(err)
-					}
-					b.turns()
-				}
-				got := 0
-				for _, f := range b.q.Sent(nic2) {
-					if ip4(f[30:34]) == server3 {
-						got++
-					}
-				}
-				if got != 1 {
-					b.t.Errorf("%d connections went to the service that has come up, not 1", got)
-				}
-			}}},
+			getsOf(60, func(k int) packet.Frame {
+				return with(ask(6000, hashPort, packet.SYN), func(f *packet.Frame) { f.SrcIP = ip4{10, 1, 1, byte(k)} })
+			}, server3, 1)},
 		counters: map[string]uint64{"forward-new-flow": 60},
 	},
 	{

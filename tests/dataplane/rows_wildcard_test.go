@@ -71,10 +71,7 @@ func abroad(f packet.Frame) packet.Frame { f.DstIP = origin; return f }
 func goes(f packet.Frame, server ip4) step {
 	return step{do: func(b *bed) {
 		b.t.Helper()
-		if err := b.q.Inject(nic1, f.Bytes()); err != nil {
-			b.t.Fatal(err)
-		}
-		b.turns()
+		b.enters(nic1, f)
 		got := b.q.Sent(nic2)
 		if server == (ip4{}) {
 			if len(got) != 0 {

@@ -130,10 +130,7 @@ func (s *soothsayer) foretell() {
 	if f.Dst == mac2 {
 		lane = nic2
 	}
-	if err := b.q.Inject(lane, f.Bytes()); err != nil {
-		b.t.Fatal(err)
-	}
-	b.turns()
+	b.enters(lane, f)
 	counted[q.Reason.Name()]++
 	if d := sameCounters(b.counters(), counted); d != "" {
 		b.t.Errorf("%s: foretold %s: %s", describe(f.Bytes()), q.Reason.Name(), d)
@@ -309,10 +306,7 @@ func (s *soothsayer) end() {
 	if f.Proto != packet.ProtoTCP {
 		f.Flags = 0
 	}
-	if err := s.b.q.Inject(lane, f.Bytes()); err != nil {
-		s.b.t.Fatal(err)
-	}
-	s.b.turns()
+	s.b.enters(lane, f)
 	s.drain()
 }
 
