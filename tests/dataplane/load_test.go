@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -280,4 +281,43 @@ func TestStartupShowsInStats(t *testing.T) {
 		b.connect(uint16(5000+left), loadPort)
 	}
 	b.close()
+}
+
+// TestCustomLoad: connections go to the smallest load by weight, as fractions say; those that are equal all get some.
+func TestCustomLoad(t *testing.T) {
+	for _, c := range []crew{alone, {2, 0, true}, {4, 0, true}} {
+		b := newCrew(t, newMemories(t, c.workers, poolSize), c, 1<<13)
+		weights := []uint16{1, 2, 4}
+		b.apply(loaded(api.CustomLoad, weights...))
+		sport := uint16(2000)
+		for _, row := range []struct {
+			loads []api.Load
+			want  string // the servers that are chosen
+		}{
+			{nil, "[0 1 2]"}, // by turns
+			{[]api.Load{{Service: 1, Load: 5}, {Service: 2, Load: 9}, {Service: 3, Load: 20}}, "[1]"},
+			{[]api.Load{{Service: 1, Load: 5}, {Service: 2, Load: 10}, {Service: 3, Load: 20}}, "[0 1 2]"},
+			{[]api.Load{{Service: 1, Load: 5}, {Service: 2, Load: 10}, {Service: 3, Load: 21}}, "[0 1]"},
+			{[]api.Load{{Service: 1, Load: 0}, {Service: 2, Load: 1}, {Service: 3, Load: 1}}, "[0]"},
+			{[]api.Load{{Service: 1, Load: 8}, {Service: 2, Load: 30}}, "[2]"}, // the third counts as 30
+			{[]api.Load{{Service: 1, Load: 1 << 31}, {Service: 2, Load: 1<<32 - 2}, {Service: 3, Load: 1<<32 - 1}}, "[2]"},
+		} {
+			b.apply(&api.Tables{Health: &api.Health{Version: 9, Up: allUp, Loads: row.loads}})
+			seen := [3]bool{}
+			for range 24 {
+				sport++
+				seen[b.connect(sport, loadPort).service] = true
+			}
+			var got []int
+			for i, s := range seen {
+				if s {
+					got = append(got, i)
+				}
+			}
+			if fmt.Sprint(got) != row.want {
+				t.Errorf("%v: with the loads %v connections went to %v, want %s", c, row.loads, got, row.want)
+			}
+		}
+		b.close()
+	}
 }
