@@ -54,21 +54,7 @@ func client(args ...string) *exec.Cmd {
 // tool is a program of the lab, run in the client's namespace, whose output is a loadResult.
 func tool(t *testing.T, args ...string) loadResult {
 	t.Helper()
-	return result(t, client(append([]string{filepath.Join(lab.Bin, "sluice-lab")}, args...)...))
-}
-
-func result(t *testing.T, cmd *exec.Cmd) loadResult {
-	t.Helper()
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v", strings.Join(cmd.Args, " "), err)
-	}
-	var r loadResult
-	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatalf("%s: %v: %s", strings.Join(cmd.Args, " "), err, out)
-	}
-	return r
+	return started(t, args...)()
 }
 
 func get(t *testing.T, n int, more ...string) loadResult {
@@ -82,7 +68,7 @@ func background(t *testing.T, args ...string) func() loadResult {
 	return started(t, append([]string{"load"}, args...)...)
 }
 
-// started is background for any program of the lab whose output is a loadResult.
+// started starts what tool runs and returns a function that waits for its result.
 func started(t *testing.T, args ...string) func() loadResult {
 	t.Helper()
 	cmd := client(append([]string{filepath.Join(lab.Bin, "sluice-lab")}, args...)...)
@@ -99,7 +85,7 @@ func started(t *testing.T, args ...string) func() loadResult {
 			err = json.Unmarshal(out, &r)
 		}
 		if err != nil {
-			t.Fatalf("background load: %v: %s", err, out)
+			t.Fatalf("%s: %v: %s", strings.Join(cmd.Args, " "), err, out)
 		}
 		return r
 	}

@@ -74,7 +74,7 @@ func neverMore(t *testing.T) {
 		shell(t, fmt.Sprintf("set service %s -maxClient %d -sp ON", s, most))
 		defer shell(t, "unset service "+s+" -maxClient -sp")
 	}
-	before := valueOf(t, "held-surge-queue")
+	before := figures(t)["held-surge-queue"]
 	done := make(chan int, clients)
 	for range clients {
 		go func() {
@@ -109,21 +109,9 @@ func neverMore(t *testing.T) {
 	if served != clients {
 		t.Errorf("%d of %d clients were served", served, clients)
 	}
-	if held := valueOf(t, "held-surge-queue") - before; held == 0 {
+	if held := figures(t)["held-surge-queue"] - before; held == 0 {
 		t.Errorf("nobody waited: the busiest server had %d connections at most", worst)
 	}
-}
-
-// valueOf is a counter of the dataplane.
-func valueOf(t *testing.T, name string) uint64 {
-	t.Helper()
-	for _, c := range counted(t).Counters {
-		if c.Name == name {
-			return c.Value
-		}
-	}
-	t.Fatalf("there is no counter %s", name)
-	return 0
 }
 
 // fromClients is how many connections of the dataplane's SNIP ports a server's kernel has established; those of monitors come from
