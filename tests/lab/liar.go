@@ -9,35 +9,22 @@ import (
 func lie(addresses []string) error {
 	failed := make(chan error)
 	for _, a := range addresses {
-		l, err := net.Listen("tcp4", a)
-		if err != nil {
-			return err
-		}
 		u, err := net.ListenPacket("udp4", a)
 		if err != nil {
 			return err
 		}
-		go func() { failed <- lieTCP(l) }()
+		go func() { failed <- serveTCP(net.ListenConfig{}, a, lieTCP) }()
 		go func() { failed <- lieUDP(u) }()
 	}
 	return <-failed
 }
 
-func lieTCP(l net.Listener) error {
+func lieTCP(c net.Conn) error {
 	nonsense := []byte(strings.Repeat("220-you are welcome\r\n", 100))
 	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
+		if _, err := c.Write(nonsense); err != nil {
+			return nil // who is lied to hangs up
 		}
-		go func() {
-			defer c.Close()
-			for {
-				if _, err := c.Write(nonsense); err != nil {
-					return
-				}
-			}
-		}()
 	}
 }
 

@@ -35,29 +35,17 @@ func udpEcho(addr, name string) error {
 
 // lateAnswer sends a file to each client after that has said all it has to say and closed its side.
 func lateAnswer(addr, file string) error {
-	l, err := net.Listen("tcp4", addr)
-	if err != nil {
-		return fmt.Errorf("late-answer: %w", err)
-	}
-	for {
-		conn, err := l.Accept()
+	return serveTCP(net.ListenConfig{}, addr, func(conn net.Conn) error {
+		f, err := os.Open(file)
 		if err != nil {
-			return fmt.Errorf("late-answer: %w", err)
+			return err
 		}
-		go func() {
-			defer conn.Close()
-			f, err := os.Open(file)
-			if err == nil {
-				defer f.Close()
-				if _, err = io.Copy(io.Discard, conn); err == nil {
-					_, err = io.Copy(conn, f)
-				}
-			}
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "late-answer:", err)
-			}
-		}()
-	}
+		defer f.Close()
+		if _, err = io.Copy(io.Discard, conn); err == nil {
+			_, err = io.Copy(conn, f)
+		}
+		return err
+	})
 }
 
 // udpAsk sends n datagrams, each from a socket of its own, and counts who answered; it prints JSON as load does.
