@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -17,17 +16,9 @@ import (
 // both. No connection is lost, since the other one sends each to the node that has it: both hash alike although services were
 // added and bound in another order. (The nodes end the clients' connections: one that comes to another node is reset.)
 func TestUpper(t *testing.T) {
-	_, tag, _ := strings.Cut(cmp.Or(os.Getenv("T"), "basic"), "@")
-	upper, err := topology.New("upper@"+tag, lab.Bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func(one *topology.Lab) { lab = one }(lab)
-	lab = upper
-	if _, err := lab.Test(upperSettled, func() int {
+	if err := topology.Beside(&lab, "upper", upperSettled, func() {
 		chooseAlike(t)
 		loseAppliance(t)
-		return 0
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,14 +13,7 @@ import (
 // to the wrong worker, are balanced within the number of workers, and what the workers count adds up. So it is after the
 // dataplane was killed.
 func TestSeveralWorkers(t *testing.T) {
-	_, tag, _ := strings.Cut(cmp.Or(os.Getenv("T"), "basic"), "@")
-	two, err := topology.New("workers@"+tag, lab.Bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func(one *topology.Lab) { lab = one }(lab)
-	lab = two
-	if _, err := two.Test(settled, func() int {
+	if err := topology.Beside(&lab, "workers", settled, func() {
 		sharedConnections(t)
 		t.Run("Persistence", sharedPersistence)
 		neverMore(t)
@@ -38,7 +28,6 @@ func TestSeveralWorkers(t *testing.T) {
 		}
 		mustSettle(t)
 		sharedConnections(t)
-		return 0
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,18 +17,13 @@ const lag = 2 * time.Second
 // other after a second: with that time between requests every choice is one of the least, and without it the services stay
 // together within what the workers cannot know of each other.
 func TestLeastPacketsTwoWorkers(t *testing.T) {
-	two, err := topology.New("seed003workers@"+tag(), lab.Bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func(one *topology.Lab, p, w group) { lab, plain, weighted = one, p, w }(lab, plain, weighted)
-	lab, plain, weighted = two, group{}, group{}
-	if _, err := two.Test(func() error { return nil }, func() int {
+	defer func(p, w group) { plain, weighted = p, w }(plain, weighted)
+	plain, weighted = group{}, group{}
+	if err := topology.Beside(&lab, "seed003workers", func() error { return nil }, func() {
 		settled(t, "Vserver-LB-1", "Vserver-LB-2")
 		oneByOne(t)
 		atOnce(t)
 		bothWork(t)
-		return 0
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,8 @@ var lab *topology.Lab
 
 // TestMain: T=basic@TAG takes labs of its own, beside others.
 func TestMain(m *testing.M) {
-	topology.Main(&lab, "seed003@"+tag(), func() error { return nil }, m.Run)
-}
-
-func tag() string {
 	_, tag, _ := strings.Cut(os.Getenv("T"), "@")
-	return tag
+	topology.Main(&lab, "seed003@"+tag, func() error { return nil }, m.Run)
 }
 
 // shell runs a line that must succeed.

@@ -21,6 +21,21 @@ func Main(lab **Lab, name string, ready func() error, run func() int) {
 	os.Exit(code)
 }
 
+// Beside is what a test does that needs another lab than its package's: it brings that up with the tag of the package's one, has
+// lab be it while run is, and takes it down again.
+func Beside(lab **Lab, name string, ready func() error, run func()) error {
+	first := *lab
+	_, tag, _ := strings.Cut(os.Getenv("T"), "@")
+	other, err := New(name+"@"+tag, first.Bin)
+	if err != nil {
+		return err
+	}
+	defer func() { *lab = first }()
+	*lab = other
+	_, err = other.Test(ready, func() int { run(); return 0 })
+	return err
+}
+
 // Test brings the lab up, configured and saved, calls ready and then run, and takes everything down again; what is left behind
 // after that is an error. With KEEP in the environment the lab stays. The code is that of run, or 1 with an error.
 func (l *Lab) Test(ready func() error, run func() int) (code int, err error) {
