@@ -42,10 +42,7 @@ func (l *Lab) basic() error {
 		nodes = append(nodes, Node{Name: s, Routes: []string{"default via " + SNIP}})
 		links = append(links, Link{End{Node: s, If: "e0", Addr: ServerIP(i) + "/24", Full: true}, End{Node: "sw", If: fmt.Sprintf("p%d", i+1)}})
 	}
-	if err := l.makeNodes(nodes); err != nil {
-		return err
-	}
-	if err := l.makeLinks(nodes, links); err != nil {
+	if err := l.wire(nodes, links); err != nil {
 		return err
 	}
 	for i := range Servers {

@@ -82,10 +82,7 @@ func (l *Lab) monitors() error {
 		{End{Node: "srv", If: "e0", Addr: WatchedIP + "/24", Full: true}, End{Node: "sw", If: "p1"}},
 		{End{Node: "liar", If: "e0", Addr: LiarIP + "/24", Full: true}, End{Node: "sw", If: "p2"}},
 	}
-	if err := l.makeNodes(nodes); err != nil {
-		return err
-	}
-	if err := l.makeLinks(nodes, links); err != nil {
+	if err := l.wire(nodes, links); err != nil {
 		return err
 	}
 	ports := map[int]bool{}

@@ -40,6 +40,14 @@ func run(args ...string) error {
 	return nil
 }
 
+// wire makes nodes, joins them, and gives them their routes.
+func (l *Lab) wire(nodes []Node, links []Link) error {
+	if err := l.makeNodes(nodes); err != nil {
+		return err
+	}
+	return l.makeLinks(nodes, links)
+}
+
 func (l *Lab) makeNodes(nodes []Node) error {
 	for _, n := range nodes {
 		ns := l.NS(n.Name)

@@ -42,10 +42,7 @@ func (l *Lab) seed003() error {
 		{End{Node: "sinks", If: "e0", Addr: SinkIPs[0] + "/24", Full: true}, End{Node: "sw", If: "p2"}},
 		{End{Node: "client", If: "m0", Addr: "192.168.77.2/24"}, End{Node: "adc", If: "mg0", Addr: ShellIP + "/24"}},
 	}
-	if err := l.makeNodes(nodes); err != nil {
-		return err
-	}
-	if err := l.makeLinks(nodes, links); err != nil {
+	if err := l.wire(nodes, links); err != nil {
 		return err
 	}
 	args := []string{l.program("sluice-lab"), "udp-sink", l.Path(SinkFile)}

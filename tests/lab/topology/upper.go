@@ -61,10 +61,7 @@ func (l *Lab) upper() error {
 		nodes = append(nodes, Node{Name: n, Routes: []string{"default via 10.20.0.1"}})
 		links = append(links, Link{End{Node: n, If: "e0", Addr: fmt.Sprintf("10.20.0.%d/24", 21+i), Full: true}, End{Node: "sw", If: fmt.Sprintf("p%d", i+1)}})
 	}
-	if err := l.makeNodes(nodes); err != nil {
-		return err
-	}
-	if err := l.makeLinks(nodes, links); err != nil {
+	if err := l.wire(nodes, links); err != nil {
 		return err
 	}
 	if err := l.upperRoutes(); err != nil {
