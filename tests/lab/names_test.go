@@ -11,26 +11,6 @@ import (
 	"sluice/tests/lab/topology"
 )
 
-// knotNames is the configuration of a name server on server s3, in a folder.
-const knotNames = `server:
-  rundir: %[1]s
-  user: root:root
-  udp-workers: 1
-  tcp-workers: 1
-  background-workers: 1
-  listen: 10.2.0.13@53
-database:
-  storage: %[1]s
-zone:
-  - domain: lab.test
-    file: %[1]s/lab.test
-    zonefile-sync: -1
-    journal-content: none
-log:
-  - target: stderr
-    any: info
-`
-
 // names writes the zone lab.test, of one host www with an address or without, and has the name server take it.
 func names(t *testing.T, serial int, address string) {
 	t.Helper()
@@ -89,12 +69,11 @@ func TestServerByName(t *testing.T) {
 	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "names/knot.conf", fmt.Sprintf(knotNames, lab.Path("names")))
 	write(t, "adc/resolv.conf", "nameserver 10.2.0.13\noptions timeout:1 attempts:1\n")
 	names(t, 1, "10.2.0.11")
 	knot := func() {
 		t.Helper()
-		if err := lab.Start("s3", "names-knot", "knotd", "-c", lab.Path("names/knot.conf")); err != nil {
+		if err := lab.NameServer("s3", "names", "lab.test"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -113,7 +113,6 @@ func (l *Lab) realServers() error {
 		"radius/users":               "probe Cleartext-Password := \"lab-secret\"\n",
 		"radius/radiusd.conf":        radiusConf,
 		"knot/example.com":           "$ORIGIN example.com.\n$TTL 60\n@ SOA ns hostmaster 1 60 60 60 60\n@ NS ns\nns A " + WatchedIP + "\nwww A 10.0.0.1\n",
-		"knot/knot.conf":             knotConf,
 		"ldap/slapd.conf":            slapdConf,
 		"ldap/seed.ldif":             "dn: dc=example,dc=com\nobjectClass: organization\nobjectClass: dcObject\no: lab\ndc: example\n",
 		"dovecot/dovecot.conf":       dovecotConf,
@@ -149,7 +148,6 @@ func (l *Lab) realServers() error {
 	for _, args := range [][]string{
 		{"mysql", "sh", l.Path("mysql/start.sh")},
 		{"radius", "freeradius", "-f", "-l", "stdout", "-d", l.Path("radius")},
-		{"knot", "knotd", "-c", l.Path("knot/knot.conf")},
 		{"ldap", "slapd", "-h", "ldap://0.0.0.0", "-f", l.Path("ldap/slapd.conf"), "-d", "0"},
 		{"dovecot", "dovecot", "-F", "-c", l.Path("dovecot/dovecot.conf")},
 		{"ftp", "vsftpd", l.Path("ftp/vsftpd.conf")},
@@ -163,7 +161,7 @@ func (l *Lab) realServers() error {
 			return err
 		}
 	}
-	return nil
+	return l.NameServer("srv", "knot", "example.com")
 }
 
 // mysqlStart makes the system's tables without the script for it, which wants packages that nothing else here needs.
@@ -219,22 +217,34 @@ server default {
 }
 `
 
+// knotConf is for a zone that lies in a folder under its name and is read again on SIGHUP, never written.
 const knotConf = `server:
-    rundir: DIR
+    rundir: %[1]s
     user: root:root
     listen: 0.0.0.0@53
     udp-workers: 1
     tcp-workers: 1
     background-workers: 1
 database:
-    storage: DIR
+    storage: %[1]s
 log:
   - target: stderr
-    any: warning
+    any: info
 zone:
-  - domain: example.com
-    file: DIR/example.com
+  - domain: %[2]s
+    file: %[1]s/%[2]s
+    zonefile-sync: -1
+    journal-content: none
 `
+
+// NameServer starts knotd in a node for a zone, whose file is DIR/ZONE in the lab's folder.
+func (l *Lab) NameServer(node, dir, zone string) error {
+	conf := l.Path(dir + "/knot.conf")
+	if err := os.WriteFile(conf, fmt.Appendf(nil, knotConf, l.Path(dir), zone), 0o644); err != nil {
+		return err
+	}
+	return l.Start(node, dir+"-knot", "knotd", "-c", conf)
+}
 
 const slapdConf = `include /etc/ldap/schema/core.schema
 pidfile DIR/pid
