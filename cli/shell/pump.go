@@ -27,7 +27,8 @@ type pump struct {
 	buf    []byte
 	broken []byte                               // begin of a UTF-8 character whose rest has not arrived
 	sawCR  bool                                 // the last byte handed out was CR: a LF behind it belongs to it
-	cancel atomic.Pointer[func()]               // of the running command
+	run    context.Context                      // of the running command, nil between commands
+	cancel atomic.Pointer[func()]               // of the running command; nil while it waits for a key
 	key    atomic.Int64                         // time of the last key in Unix nanoseconds
 	idle   atomic.Pointer[func() time.Duration] // greatest time between two keys; 0 is for ever
 }
@@ -90,11 +91,21 @@ func (p *pump) fill() error {
 				p.buf = p.text(b)
 			}
 		case <-timeout:
+		case <-p.cancelled():
+			return errCancelled
 		case <-p.ctx.Done():
 			return p.ctx.Err()
 		}
 	}
 	return nil
+}
+
+// cancelled is closed by Ctrl-C while a command runs.
+func (p *pump) cancelled() <-chan struct{} {
+	if p.run == nil {
+		return nil
+	}
+	return p.run.Done()
 }
 
 // text drops what is not UTF-8 and the LF of a CR LF; the begin of a character waits for its rest.
@@ -145,9 +156,18 @@ func (p *pump) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Key hands out one byte, for the pager.
+// Key hands out one byte, for the pager and for questions. While it waits Ctrl-C is a key like any other. One that came
+// between the text that asks for a key and the waiting has cancelled the command: it is the key all the same.
 func (p *pump) Key() (byte, error) {
-	if err := p.fill(); err != nil {
+	cancel := p.cancel.Swap(nil)
+	defer p.cancel.Store(cancel)
+	err := p.fill()
+	if p.run != nil && p.run.Err() != nil && p.ctx.Err() == nil {
+		p.flush()
+		p.run = nil
+		return ctrlC, nil
+	}
+	if err != nil {
 		return 0, err
 	}
 	c := p.buf[0]
@@ -170,17 +190,19 @@ func (p *pump) flush() {
 	}
 }
 
-// during runs f with a context that Ctrl-C cancels; it tells whether it was.
+// during runs f with a context that Ctrl-C cancels; it tells whether it was. A Ctrl-C that Key handed out does not count.
 func (p *pump) during(f func(context.Context)) (cancelled bool) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
 	stop := func() { cancel() }
+	p.run = ctx
 	p.cancel.Store(&stop)
 	f(ctx)
 	p.cancel.Store(nil)
-	if ctx.Err() != nil && p.ctx.Err() == nil {
+	cancelled = p.run != nil && ctx.Err() != nil && p.ctx.Err() == nil
+	p.run = nil
+	if cancelled {
 		p.flush()
-		return true
 	}
-	return false
+	return cancelled
 }

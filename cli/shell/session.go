@@ -173,7 +173,7 @@ func (s *Session) line(line string) bool {
 		text += " Done\n"
 	}
 	cancelled := s.pump.during(func(ctx context.Context) {
-		p := pager{w: s.rw, keys: s.key, size: s.size, paging: s.runner.mode.page}
+		p := pager{w: s.rw, keys: s.pump.Key, size: s.size, paging: s.runner.mode.page}
 		p.write(ctx, text)
 	})
 	if cancelled {
@@ -182,17 +182,10 @@ func (s *Session) line(line string) bool {
 	return true
 }
 
-// key reads one key while a command's output is shown: there Ctrl-C is a key again, which quits.
-func (s *Session) key() (byte, error) {
-	cancel := s.pump.cancel.Swap(nil)
-	defer s.pump.cancel.Store(cancel)
-	return s.pump.Key()
-}
-
 // confirm asks a question; anything but Y is no.
 func (s *Session) confirm(question string) bool {
 	s.print(question)
-	key, err := s.key()
+	key, err := s.pump.Key()
 	yes := err == nil && (key == 'y' || key == 'Y')
 	if yes {
 		s.print("Y\n")

@@ -14,6 +14,9 @@ import (
 	"sluice/vendor-config/schema"
 )
 
+// patience is how long a test waits for what must come; a busy machine is no fault.
+const patience = 30 * time.Second
+
 // appliance is a backend that keeps its configuration in memory.
 type appliance struct {
 	mu      sync.Mutex
@@ -90,7 +93,7 @@ func (a *appliance) Do(user string, op *grammar.Op) (string, error) {
 // receives waits until the backend has been given n commands.
 func (a *appliance) receives(t *testing.T, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		a.mu.Lock()
 		have := len(a.ops)
 		a.mu.Unlock()
@@ -110,6 +113,8 @@ type screen struct {
 	cancel context.CancelFunc
 
 	mu   sync.Mutex
+	at   string // the keys below are typed while this text is being written, before whoever writes it goes on
+	hit  string
 	out  bytes.Buffer
 	seen int // bytes of out that earlier expectations used up
 }
@@ -122,6 +127,12 @@ type terminal struct {
 func (c *screen) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.at != "" && bytes.Contains(b, []byte(c.at)) {
+		c.at = ""
+		if _, err := c.keys.Write([]byte(c.hit)); err != nil {
+			return 0, err
+		}
+	}
 	return c.out.Write(b)
 }
 
@@ -156,7 +167,7 @@ func (c *screen) types(keys string) {
 // sees waits until the text is on the screen behind what earlier calls saw; it returns what was printed up to its end.
 func (c *screen) sees(text string) string {
 	c.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		c.mu.Lock()
 		rest := c.out.String()[c.seen:]
 		if i := strings.Index(rest, text); i >= 0 {
@@ -170,6 +181,13 @@ func (c *screen) sees(text string) string {
 	defer c.mu.Unlock()
 	c.t.Fatalf("waited for %q, the screen goes on with:\n%q", text, c.out.String()[c.seen:])
 	return ""
+}
+
+// typesAt sends keys the very moment a text is printed.
+func (c *screen) typesAt(text, keys string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at, c.hit = text, keys
 }
 
 // quiet tells that the text has not been printed behind what was seen.
@@ -188,7 +206,7 @@ func (c *screen) ends() int {
 	select {
 	case code := <-c.exit:
 		return code
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		c.t.Fatal("the session did not end")
 		return -1
 	}
