@@ -166,7 +166,6 @@ type Vserver struct {
 	Mode        Mode
 	DSCP        uint8  // ModeTOS: what the server knows the VIP by, 1-63
 	Sessionless bool   // each packet is balanced by itself: no flow is kept
-	L2Conn      bool   // connections are also told apart by the sender's MAC address, VLAN and port
 	Hidden      bool   // clients reach it through other vservers only: it listens nowhere, and IP is none
 	Backup      uint32 // Vserver.ID that takes new flows while this one cannot; 0 = none
 

@@ -10,7 +10,6 @@ import (
 const (
 	howMode        = 3 // api.Mode
 	howSessionless = 1 << 2
-	howL2Conn      = 1 << 3
 )
 
 var _ = [howMode + 1]struct{}{api.ModeTunnel: {}}
@@ -20,9 +19,6 @@ func howSent(v *api.Vserver) uint8 {
 	if v.Sessionless {
 		how |= howSessionless
 	}
-	if v.L2Conn {
-		how |= howL2Conn
-	}
 	return how
 }
 
@@ -31,9 +27,6 @@ func (v *Vserver) Mode() api.Mode { return api.Mode(v.how & howMode) }
 
 // Sessionless says whether packets of v are balanced one by one, without a flow.
 func (v *Vserver) Sessionless() bool { return v.how&howSessionless != 0 }
-
-// L2Conn says whether connections of v are also told apart by who sends their frames.
-func (v *Vserver) L2Conn() bool { return v.how&howL2Conn != 0 }
 
 // HashesPorts says whether v chooses by a port too, which fragments do not have.
 func (v *Vserver) HashesPorts() bool { return v.hashPort != 0 }
@@ -49,8 +42,6 @@ func checkMode(v *api.Vserver) error {
 		return fmt.Errorf("vserver %s is sessionless and rewrites the destination address: without flows nobody could rewrite it back", v.Name)
 	case v.Sessionless && !hashes(v.Method):
 		return fmt.Errorf("vserver %s is sessionless and does not choose by a hash: packets of one connection would go to different services", v.Name)
-	case v.Sessionless && v.L2Conn:
-		return fmt.Errorf("vserver %s is sessionless and so has no connections to be told apart by layer 2", v.Name)
 	}
 	return nil
 }

@@ -45,9 +45,6 @@ func TestModesThatCannotBe(t *testing.T) {
 		"TOS ID 64":              func(v *api.Vserver) { v.Mode, v.DSCP = api.ModeTOS, 64 },
 		"rewrite it back":        func(v *api.Vserver) { v.Sessionless, v.Method = true, api.SourceIPHash },
 		"does not choose by a h": func(v *api.Vserver) { v.Sessionless, v.Mode = true, api.ModeMAC },
-		"told apart by layer 2": func(v *api.Vserver) {
-			v.Sessionless, v.Mode, v.Method, v.L2Conn = true, api.ModeMAC, api.SourceIPHash, true
-		},
 	} {
 		c := sample()
 		change(&c.Vservers[0])
