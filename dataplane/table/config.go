@@ -108,7 +108,7 @@ type config struct {
 	wild     wildcards
 
 	limited   limited
-	serviceAt []uint32 // place in src.Services by ID
+	serviceAt []uint32 // place in src.Services, plus 1, by ID
 
 	key   ClusterKey
 	names []uint64 // by service ID; nil if no vserver chooses by a hash

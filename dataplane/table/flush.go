@@ -19,7 +19,8 @@ type idSet struct {
 	n    uint32 // IDs below it may be in the set
 }
 
-func checkFlush(h *api.Health) error {
+// checkFlush refuses services that are up, whose flows do not end, and IDs that nobody may have.
+func checkFlush(h *api.Health, up []bool) error {
 	for _, list := range [2][]uint32{h.Flush, h.FlushVservers} {
 		for _, id := range list {
 			if id == 0 || id > MaxID {
@@ -27,12 +28,8 @@ func checkFlush(h *api.Health) error {
 			}
 		}
 	}
-	up := make(map[uint32]bool, len(h.Up))
-	for _, id := range h.Up {
-		up[id] = true
-	}
 	for _, id := range h.Flush {
-		if up[id] {
+		if int(id) < len(up) && up[id] {
 			return fmt.Errorf("service %d is up, and its flows are to end", id)
 		}
 	}
@@ -40,19 +37,12 @@ func checkFlush(h *api.Health) error {
 }
 
 // checkLeaving refuses what leaves and is up, or has no number that a service may have.
-func checkLeaving(h *api.Health) error {
-	if len(h.Leaving) == 0 {
-		return nil
-	}
-	up := make(map[uint32]bool, len(h.Up))
-	for _, id := range h.Up {
-		up[id] = true
-	}
+func checkLeaving(h *api.Health, up []bool) error {
 	for _, id := range h.Leaving {
 		switch {
 		case id == 0 || id > MaxID:
 			return fmt.Errorf("service %d is leaving: IDs are 1 to %d", id, MaxID)
-		case up[id]:
+		case int(id) < len(up) && up[id]:
 			return fmt.Errorf("service %d is up, and it is leaving", id)
 		}
 	}

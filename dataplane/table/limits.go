@@ -57,15 +57,20 @@ func (l *poolList) limit(c *config, v *api.Vserver, up []bool) {
 	}
 }
 
-// source is what management has said of a service.
-func (c *config) source(id uint32) *api.Service { return &c.src.Services[c.serviceAt[id]] }
+// source is what management has said of a service; nil if there is none of the ID.
+func (c *config) source(id uint32) *api.Service {
+	if id > c.top || c.serviceAt[id] == 0 {
+		return nil
+	}
+	return &c.src.Services[c.serviceAt[id]-1]
+}
 
 // placeServices notes where each service is.
 func (c *config) placeServices() {
 	c.serviceAt = make([]uint32, c.top+1)
 	for i := range c.src.Services {
 		s := &c.src.Services[i]
-		c.serviceAt[s.ID] = uint32(i)
+		c.serviceAt[s.ID] = uint32(i) + 1
 		if s.MaxClient != 0 {
 			c.limited.services = append(c.limited.services, s.ID)
 		}

@@ -64,24 +64,22 @@ type pools struct {
 // checkHealth refuses a health part that names what the configuration does not have. A part that came before the
 // configuration changed may name services that are gone: they are passed over.
 func checkHealth(h *api.Health, c *config) error {
-	have := make([]bool, c.top+1)
-	for i := range c.src.Services {
-		have[c.src.Services[i].ID] = true
-	}
+	up := make([]bool, c.top+1)
 	for _, id := range h.Up {
-		if id > c.top || !have[id] {
+		if c.source(id) == nil {
 			return fmt.Errorf("service %d is up, but the configuration has no such service", id)
 		}
+		up[id] = true
 	}
 	for _, l := range h.Loads {
-		if l.Service > c.top || !have[l.Service] {
+		if c.source(l.Service) == nil {
 			return fmt.Errorf("service %d has a load, but the configuration has no such service", l.Service)
 		}
 	}
-	if err := checkLeaving(h); err != nil {
+	if err := checkLeaving(h, up); err != nil {
 		return err
 	}
-	return checkFlush(h)
+	return checkFlush(h, up)
 }
 
 // newPools works out who is up and counts the memory that it takes, without what the pools before have and these need as well:
