@@ -110,10 +110,7 @@ type config struct {
 	limited   limited
 	serviceAt []uint32 // place in src.Services, plus 1, by ID
 
-	key   ClusterKey
-	names []uint64 // by service ID; nil if no vserver chooses by a hash
-
-	addresses []uint64 // the same
+	key ClusterKey
 
 	persists    int     // vservers that have persistence
 	persistence uintptr // array of Persistence, in management's order, if there are any
@@ -151,7 +148,6 @@ func newConfig(src *api.Config) (*config, error) {
 	c.size = pad(slots(c.listens())*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
 		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(c.refs())*snipSize) +
 		2*pad((uintptr(c.topV)+1)*4) + c.wild.size()
-	c.nameServices()
 	c.countPersistence()
 	c.placeServices()
 	return c, nil
@@ -415,18 +411,6 @@ func (c *config) fillServices(snips map[uint32]*api.SNIP) {
 			*n = SNIP{ID: id, IP: ip4(snips[id].IP), PortLo: snips[id].PortLo, PortHi: snips[id].PortHi}
 			next++
 		}
-	}
-}
-
-// nameServices names the services for the tables of hash methods.
-func (c *config) nameServices() {
-	if !slices.ContainsFunc(c.src.Vservers, func(v api.Vserver) bool { return hashes(v.Method) }) {
-		return
-	}
-	c.names, c.addresses = make([]uint64, c.top+1), make([]uint64, c.top+1)
-	for i := range c.src.Services {
-		s := &c.src.Services[i]
-		c.names[s.ID], c.addresses[s.ID] = hashName(s), addressName(s)
 	}
 }
 

@@ -208,7 +208,8 @@ func (p *pools) hashed(c *config, v *api.Vserver, up []bool, prev *pools) *magle
 	list := make([]hashMember, 0, len(v.Bindings))
 	for _, b := range v.Bindings {
 		if up[b.Service] {
-			list = append(list, hashMember{name: c.names[b.Service], address: c.addresses[b.Service], service: b.Service, weight: uint32(b.Weight)})
+			s := c.source(b.Service)
+			list = append(list, hashMember{name: hashName(s), address: addressName(s), service: b.Service, weight: uint32(b.Weight)})
 		}
 	}
 	if len(list) == 0 {
