@@ -100,14 +100,11 @@ func (s *Set) Persistence(v *Vserver) *Persistence {
 
 // SessionLimit returns the ticks that a session of a vserver and a kind may be idle; 0 if the vserver has no such sessions.
 func (s *Set) SessionLimit(vserver uint32, kind uint8) uint32 {
-	if s.conf.persists == 0 || vserver > s.conf.topV {
+	i := s.placeOf(vserver)
+	if i < 0 || s.conf.persists == 0 {
 		return 0
 	}
-	i := *u32(s.conf.places + uintptr(vserver)*4)
-	if i == 0 {
-		return 0
-	}
-	p := (*Persistence)(unsafe.Add(nil, s.conf.persistence+uintptr(i-1)*persistenceSize))
+	p := (*Persistence)(unsafe.Add(nil, s.conf.persistence+uintptr(i)*persistenceSize))
 	switch kind {
 	case 0:
 		return 0
