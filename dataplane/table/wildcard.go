@@ -17,15 +17,14 @@ import (
 // wildcards are the vservers that take packets to addresses which are not ours: by a pattern, that of a wildcard has no bits.
 // They are asked one after the other, so their number is what a new flow to a foreign address costs.
 type wildcards struct {
-	list  []wildcardSource // until they are filled in
-	vlans int              // how many ports have a VLAN of their own
-	kept  int              // how many services may answer to foreign addresses
+	list []wildcardSource // until they are filled in
+	kept int              // how many services may answer to foreign addresses
 
 	n      int
 	first  uintptr // array of wildcard, in the order in which they are asked
 	ports  uintptr // array of VLANs by the index of the port
-	nPorts int
-	answer hash // address, port, protocol of services that see the client's address
+	nPorts int     // how many ports have a VLAN of their own
+	answer hash    // address, port, protocol of services that see the client's address
 }
 
 type wildcardSource struct {
@@ -115,7 +114,7 @@ func newWildcards(src *api.Config) (w wildcards, err error) {
 		w.list = append(w.list, s)
 	}
 	slices.SortStableFunc(w.list, func(a, b wildcardSource) int { return before(&src.Vservers[a.at], &src.Vservers[b.at]) })
-	w.vlans = len(src.PortVLANs)
+	w.nPorts = len(src.PortVLANs)
 	for i := range src.Services {
 		if src.Services[i].UseSourceIP {
 			w.kept++
@@ -140,7 +139,7 @@ func before(a, b *api.Vserver) int {
 
 // size is the memory that they take.
 func (w *wildcards) size() uintptr {
-	n := pad(uintptr(len(w.list))*wildcardSize) + pad(uintptr(w.vlans)*2) + pad(slots(w.kept)*slotSize)
+	n := pad(uintptr(len(w.list))*wildcardSize) + pad(uintptr(w.nPorts)*2) + pad(slots(w.kept)*slotSize)
 	for _, s := range w.list {
 		n += pad(uintptr(len(s.program)) * stepSize)
 	}
@@ -149,7 +148,7 @@ func (w *wildcards) size() uintptr {
 
 // fill writes them into the memory of c, whose vservers are there already.
 func (w *wildcards) fill(c *config) {
-	w.n, w.nPorts = len(w.list), w.vlans
+	w.n = len(w.list)
 	w.first = c.mem.take(uintptr(w.n) * wildcardSize)
 	for i, s := range w.list {
 		v := &c.src.Vservers[s.at]
