@@ -191,8 +191,12 @@ const hashedTries = 1024
 // clients of a service that is full go to the same other one each. Of services that slow start holds back it is the first if there
 // are no others.
 func (s *State) freeHashed(t *table.Set, v *table.Vserver, p *table.Pool, a, b uint64) (held uint32) {
-	for k := range min(p.N, hashedTries) {
-		id := t.HashedApart(v, p, a, b, k)
+	slot := t.Slot(v, p, a, b)
+	for range min(p.N, hashedTries) {
+		id := p.InSlot(slot)
+		if slot++; slot == p.N {
+			slot = 0
+		}
 		switch {
 		case s.Full(t.Service(id)):
 		case !s.held(t, p, id):
@@ -249,11 +253,12 @@ func (v *vserverState) lastSecond(second uint32) uint64 {
 // Free tells whether a vserver has a service that can take a flow now.
 func (s *State) Free(t *table.Set, v *table.Vserver) bool {
 	p := t.Pool(v)
+	first := t.Slot(v, p, 0, 0) // where a hash method's table is looked into
 	for i := range p.N {
 		id := uint32(0)
 		switch {
 		case v.Hashes():
-			id = t.HashedApart(v, p, 0, 0, i)
+			id = p.InSlot((first + i) % p.N)
 		case api.Method(v.Method) == api.RoundRobin:
 			id = p.Scheduled(i)
 		default:

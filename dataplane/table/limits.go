@@ -126,12 +126,3 @@ func (s *Set) EachShared(service, vserver func(id uint32)) {
 		vserver(id)
 	}
 }
-
-// HashedApart is Hashed for the k-th slot behind the packet's own.
-func (s *Set) HashedApart(v *Vserver, p *Pool, a, b uint64, k uint32) uint32 {
-	slot := p.slotOf(s.conf.key.Hash(a&v.hashA^b&uint64(v.hashPort)<<32)) + k
-	if slot >= p.N {
-		slot -= p.N
-	}
-	return p.inSlot(slot)
-}
