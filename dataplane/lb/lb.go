@@ -202,30 +202,24 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 	case p.Startup != 0 && s.starting(v.ID, p) > 0:
 		return p.Member(first).Service, first + 1
 	}
-	if m == api.CustomLoad {
-		return s.lightest(t, p, first)
-	}
-	return s.least(p, m, first)
+	return s.least(t, p, m, first)
 }
 
 // least chooses the least load by weight; of equals the first from the place after the last choice on, so that equals take
 // turns.
-func (s *State) least(p *table.Pool, m api.Method, first uint32) (service, turn uint32) {
+func (s *State) least(t *table.Set, p *table.Pool, m api.Method, first uint32) (service, turn uint32) {
 	if m == api.LeastConnection {
 		return s.fewest(p, first)
 	}
-	slowest := uint64(0)
-	if m == api.LeastResponseTime {
-		slowest = s.slowest(p)
-	}
+	worst := s.worst(t, p, m)
 	place, best := first, p.Member(first)
-	least := s.load(m, best.Service, slowest)
+	least := s.figure(t, m, best.Service, worst)
 	for k, i := uint32(1), first; k < p.N; k++ {
 		if i++; i == p.N {
 			i = 0
 		}
 		c := p.Member(i)
-		if n := s.load(m, c.Service, slowest); lighter(n, c.Weight, least, best.Weight) {
+		if n := s.figure(t, m, c.Service, worst); lighter(n, c.Weight, least, best.Weight) {
 			place, best, least = i, c, n
 		}
 	}
@@ -259,15 +253,30 @@ func lighter(a uint64, v uint32, b uint64, w uint32) bool {
 	return hiA < hiB || hiA == hiB && loA < loB
 }
 
-// load is what a method compares.
-func (s *State) load(m api.Method, service uint32, slowest uint64) uint64 {
+// figure is what a method compares; worst stands for one that is not known.
+func (s *State) figure(t *table.Set, m api.Method, service uint32, worst uint64) uint64 {
 	switch m {
 	case api.LeastPackets:
 		return s.carried(service, ofPackets)
 	case api.LeastBandwidth:
 		return s.carried(service, ofBytes)
+	case api.LeastConnection:
+		return uint64(s.openEverywhere(service))
+	case api.CustomLoad:
+		return loadOf(t, service, worst)
 	}
-	return uint64(s.openEverywhere(service)) * s.responseTime(service, slowest)
+	return uint64(s.openEverywhere(service)) * s.responseTime(service, worst)
+}
+
+// worst is what stands in a pool for a figure that is not known.
+func (s *State) worst(t *table.Set, p *table.Pool, m api.Method) uint64 {
+	switch m {
+	case api.LeastResponseTime:
+		return s.slowest(p)
+	case api.CustomLoad:
+		return heaviestOf(t, p)
+	}
+	return 0
 }
 
 // Response times are compared in units of 64 cycles and bounded, at some minutes, so that the product with a number of flows fits

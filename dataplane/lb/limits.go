@@ -137,13 +137,7 @@ func (s *State) SpilledOf(id uint32) uint64 { return atomic.LoadUint64(&s.vserve
 // free.
 func (s *State) free(t *table.Set, v *table.Vserver, p *table.Pool, m api.Method, first uint32, slow bool) (service, turn uint32) {
 	turns := m == api.RoundRobin || p.Startup != 0 && s.starting(v.ID, p) > 0
-	worst := uint64(0) // what stands for a figure that is not known
-	switch m {
-	case api.LeastResponseTime:
-		worst = s.slowest(p)
-	case api.CustomLoad:
-		worst = heaviestOf(t, p)
-	}
+	worst := s.worst(t, p, m)
 	var best *table.Member
 	place, least := first, uint64(0)
 	for k, i := uint32(0), first; k < p.N; k++ {
@@ -171,17 +165,6 @@ func (s *State) free(t *table.Set, v *table.Vserver, p *table.Pool, m api.Method
 		return 0, first
 	}
 	return best.Service, place + 1
-}
-
-// figure is what a method compares.
-func (s *State) figure(t *table.Set, m api.Method, service uint32, worst uint64) uint64 {
-	switch m {
-	case api.LeastConnection:
-		return uint64(s.openEverywhere(service))
-	case api.CustomLoad:
-		return loadOf(t, service, worst)
-	}
-	return s.load(m, service, worst)
 }
 
 // hashedTries bounds the search behind a slot whose service is full.

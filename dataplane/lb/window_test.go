@@ -276,7 +276,7 @@ func TestResponseTime(t *testing.T) {
 	}
 	pick(2, "the answers are forgotten: 4, 2, 8 flows")
 	b.Answered(2, math.MaxUint64)
-	if got := b.load(api.LeastResponseTime, 2, 1); got != 2*maxResponse {
+	if got := b.figure(tab, api.LeastResponseTime, 2, 1); got != 2*maxResponse {
 		t.Errorf("an endless answer counts %d", got)
 	}
 }
