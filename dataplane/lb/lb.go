@@ -139,13 +139,16 @@ func Join(states []*State) error {
 
 func word(p uintptr, id uint32) *uint32 { return (*uint32)(unsafe.Add(nil, p+uintptr(id)*4)) }
 
-func (s *State) vserver(id uint32) *vserverState {
-	return (*vserverState)(unsafe.Add(nil, s.base+vserversAt+uintptr(id)*vserverSize))
+func (s *State) vserver(id uint32) *vserverState { return vserverOf(s.base, id) }
+
+// vserverOf is what the state whose memory begins at base remembers.
+func vserverOf(base uintptr, id uint32) *vserverState {
+	return (*vserverState)(unsafe.Add(nil, base+vserversAt+uintptr(id)*vserverSize))
 }
 
 func (s *State) service(id uint32) *serviceState { return serviceOf(s.base, id) }
 
-// serviceOf is what the state whose memory begins at base remembers.
+// serviceOf is the same of a service.
 func serviceOf(base uintptr, id uint32) *serviceState {
 	return (*serviceState)(unsafe.Add(nil, base+servicesAt+uintptr(id)*serviceSize))
 }

@@ -2,7 +2,6 @@ package lb
 
 import (
 	"sync/atomic"
-	"unsafe"
 
 	"sluice/dataplane/api"
 	"sluice/dataplane/table"
@@ -206,8 +205,7 @@ func (s *State) kilobits(id uint32) uint64 {
 func (s *State) vserverKilobits(id uint32) uint64 {
 	sum := s.vserver(id).lastSecond(s.second.Load())
 	for i := range s.others {
-		o := (*vserverState)(unsafe.Add(nil, s.peers[i]+vserversAt+uintptr(id)*vserverSize))
-		sum += atomic.LoadUint64(&o.rate)
+		sum += atomic.LoadUint64(&vserverOf(s.peers[i], id).rate)
 	}
 	return sum * 8 / 1000
 }
