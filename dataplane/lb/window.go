@@ -51,21 +51,20 @@ func (s *State) Note(n int) (due uint32) {
 
 // note returns what it has cost, in accounts.
 func (s *State) note(id uint32) (cost int) {
-	v := s.service(id)
+	v, second := s.service(id), s.second.Load()
 	now := load{answers: v.answers}
 	for p := uintptr(v.accounts); p != 0; cost++ {
 		a := (*Account)(unsafe.Add(nil, p))
 		now.Packets += a.In.Packets + a.Out.Packets
 		now.Bytes += a.In.Bytes + a.Out.Bytes
 		if a.Vserver < entries {
-			s.vserver(a.Vserver).sum(s.second.Load(), a.In.Bytes+a.Out.Bytes)
+			s.vserver(a.Vserver).sum(second, a.In.Bytes+a.Out.Bytes)
 		}
 		p = a.next
 	}
 	if cost == 0 {
 		return 1
 	}
-	second := s.second.Load()
 	atomic.StoreUint64(&v.rate, now.Bytes-v.past[(second+Window-1)%Window].Bytes)
 	for at := s.noted + 1; at != second+1; at++ {
 		v.past[at%Window] = now
