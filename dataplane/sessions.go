@@ -27,13 +27,6 @@ func (c *control) Sessions(_ context.Context, o *api.SessionOrder) (*api.Session
 	if o.Most < 1 || o.Most > maxSessionPage {
 		return nil, fmt.Errorf("a page of %d persistence sessions was asked for: give 1 to %d", o.Most, maxSessionPage)
 	}
-	vservers, services := make(map[uint32]string, len(t.Vservers())), make(map[uint32]string, len(t.Services()))
-	for _, v := range t.Vservers() {
-		vservers[v.ID] = v.Name
-	}
-	for _, v := range t.Services() {
-		services[v.ID] = v.Name
-	}
 	cycles, _ := c.workers[0].Clock()
 	a.Next = s.List(o.From, s.Tick(cycles), func(x lb.Session) (more bool) {
 		limit := t.SessionLimit(x.Vserver, x.Kind)
@@ -43,16 +36,16 @@ func (c *control) Sessions(_ context.Context, o *api.SessionOrder) (*api.Session
 		if len(a.List) == int(o.Most) {
 			return false
 		}
-		a.List = append(a.List, sessionOf(x, limit, vservers[x.Vserver], services[x.Service]))
+		a.List = append(a.List, sessionOf(t, x, limit))
 		return true
 	})
 	return a, nil
 }
 
 // sessionOf puts a session into management's words.
-func sessionOf(x lb.Session, limit uint32, vserver, service string) api.Session {
-	s := api.Session{Kind: api.Persistence(x.Kind), Vserver: vserver, Service: service,
-		Left: time.Duration(limit-x.Idle) * time.Second / table.TicksPerSecond}
+func sessionOf(t *table.Set, x lb.Session, limit uint32) api.Session {
+	s := api.Session{Kind: api.Persistence(x.Kind), Left: time.Duration(limit-x.Idle) * time.Second / table.TicksPerSecond}
+	s.Vserver, s.Service = t.Names(x.Vserver, x.Service)
 	if s.Kind != api.PersistDestinationIP {
 		s.Src = table.Addr(uint32(x.A))
 	}

@@ -110,7 +110,7 @@ func (r *tracing) walk(t *table.Set, k *worker.Walk) api.Walk {
 	since := time.Duration(float64(int64(k.Cycles-r.cycles)) / float64(r.hz) * float64(time.Second))
 	w := api.Walk{UnixNano: r.began.Add(since).UnixNano(), Worker: k.Worker, Port: laneName(t, k.In), Handed: k.Handed, Owner: k.Owner,
 		Before: frameOf(k.Before.Bytes(), k.Frame), After: frameOf(k.After.Bytes(), 0), Sent: k.After.N != 0}
-	w.Vserver, w.Service = names(t, k.Vserver, k.Service)
+	w.Vserver, w.Service = t.Names(k.Vserver, k.Service)
 	for _, s := range k.Steps[:k.N] {
 		w.Steps = append(w.Steps, api.Step{Stage: stageNames[s.Stage], Kind: api.StepKind(s.How) + api.StepPassed})
 	}

@@ -50,7 +50,7 @@ func (c *control) owner(k packet.Key) int {
 func whereOf(t *table.Set, q *worker.Where, by uint32) *api.Where {
 	a := &api.Where{Flow: tupleOf(q.Key), Worker: by, Reason: q.Reason.Name(), Help: q.Reason.Help(), Reopens: q.Reopens,
 		VserverID: q.Vserver, ServiceID: q.Service, Pool: q.Pool}
-	a.Vserver, a.Service = names(t, q.Vserver, q.Service)
+	a.Vserver, a.Service = t.Names(q.Vserver, q.Service)
 	if q.Entry.B != 0 {
 		a.Entry = entryOf(q)
 	}
@@ -90,19 +90,4 @@ func tupleOf(k packet.Key) api.Tuple {
 	return api.Tuple{Proto: uint8(k.B >> 32),
 		Src: api.Endpoint{IP: table.Addr(uint32(k.A)), Port: packet.Swap16(uint16(k.B))},
 		Dst: api.Endpoint{IP: table.Addr(uint32(k.A >> 32)), Port: packet.Swap16(uint16(k.B >> 16))}}
-}
-
-// names are those of a vserver and a service, empty if the tables do not have them any more.
-func names(t *table.Set, vserver, service uint32) (v, s string) {
-	for _, x := range t.Vservers() {
-		if x.ID == vserver {
-			v = x.Name
-		}
-	}
-	for _, x := range t.Services() {
-		if x.ID == service {
-			s = x.Name
-		}
-	}
-	return v, s
 }

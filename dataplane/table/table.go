@@ -219,6 +219,17 @@ func (s *Set) SNIPs() []api.SNIP { return s.conf.src.SNIPs }
 // Services lists the services as management gave them. Not for the packet path.
 func (s *Set) Services() []api.Service { return s.conf.src.Services }
 
+// Names are those of a vserver and a service by their IDs, empty if the set does not have them. Not for the packet path.
+func (s *Set) Names(vserver, service uint32) (v, w string) {
+	if i := s.placeOf(vserver); i >= 0 {
+		v = s.conf.src.Vservers[i].Name
+	}
+	if x := s.conf.source(service); x != nil {
+		w = x.Name
+	}
+	return v, w
+}
+
 // ip4 returns an IPv4 address as the 32 bits that a little-endian load of the packet's bytes gives.
 func ip4(a netip.Addr) uint32 {
 	b := a.As4()
