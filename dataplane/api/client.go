@@ -53,49 +53,36 @@ func (c *Client) Apply(ctx context.Context, t *Tables) error {
 // Stats implements Dataplane.
 func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	r, err := c.do(ctx, &request{Call: callStats})
-	if err != nil {
-		return nil, err
-	}
-	if r.Stats == nil {
-		return nil, errors.New("the dataplane answered without counters: it may be of another version")
-	}
-	return r.Stats, nil
+	return answer(r.Stats, err, "answered without counters")
 }
 
 // Where implements Dataplane.
 func (c *Client) Where(ctx context.Context, flow *Tuple) (*Where, error) {
 	r, err := c.do(ctx, &request{Call: callWhere, Flow: flow})
-	if err != nil {
-		return nil, err
-	}
-	if r.Where == nil {
-		return nil, errors.New("the dataplane has no answer about the flow: it may be of another version")
-	}
-	return r.Where, nil
+	return answer(r.Where, err, "has no answer about the flow")
 }
 
 // Trace implements Dataplane.
 func (c *Client) Trace(ctx context.Context, order *TraceOrder) (*Trace, error) {
 	r, err := c.do(ctx, &request{Call: callTrace, Trace: order})
-	if err != nil {
-		return nil, err
-	}
-	if r.Trace == nil {
-		return nil, errors.New("the dataplane has no answer about the trace: it may be of another version")
-	}
-	return r.Trace, nil
+	return answer(r.Trace, err, "has no answer about the trace")
 }
 
 // Sessions implements Dataplane.
 func (c *Client) Sessions(ctx context.Context, order *SessionOrder) (*Sessions, error) {
 	r, err := c.do(ctx, &request{Call: callSessions, Sessions: order})
+	return answer(r.Sessions, err, "has no answer about the sessions")
+}
+
+// answer is the part of a response that answers a call, or the call's error. What is said tells that the part is not there.
+func answer[T any](part *T, err error, said string) (*T, error) {
+	if err == nil && part == nil {
+		err = fmt.Errorf("the dataplane %s: it may be of another version", said)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if r.Sessions == nil {
-		return nil, errors.New("the dataplane has no answer about the sessions: it may be of another version")
-	}
-	return r.Sessions, nil
+	return part, nil
 }
 
 // Events implements Dataplane. It opens a connection of its own.
@@ -128,18 +115,17 @@ func (c *Client) Events(ctx context.Context) (<-chan Event, error) {
 	return events, nil
 }
 
-func (c *Client) do(ctx context.Context, q *request) (*response, error) {
+func (c *Client) do(ctx context.Context, q *request) (r response, err error) {
 	select {
 	case c.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("the dataplane was still busy with an earlier call: %w", ctx.Err())
+		return r, fmt.Errorf("the dataplane was still busy with an earlier call: %w", ctx.Err())
 	}
 	defer func() { <-c.turn }()
 	if err := c.alive(); err != nil {
-		return nil, err
+		return r, err
 	}
-	var r response
-	err := bounded(ctx, c.call.conn, func() error {
+	err = bounded(ctx, c.call.conn, func() error {
 		if err := c.call.send(q, 0); err != nil {
 			return err
 		}
@@ -148,12 +134,12 @@ func (c *Client) do(ctx context.Context, q *request) (*response, error) {
 	if err != nil {
 		// The stream may be in the middle of a message: it cannot be used any more.
 		c.die(err)
-		return nil, fmt.Errorf("%w: %w", ErrDisconnected, err)
+		return r, fmt.Errorf("%w: %w", ErrDisconnected, err)
 	}
 	if r.Refusal != "" {
-		return nil, &RefusedError{r.Refusal}
+		return r, &RefusedError{r.Refusal}
 	}
-	return &r, nil
+	return r, nil
 }
 
 func (c *Client) alive() error {
