@@ -174,16 +174,11 @@ func (t *test) typ() (typ valueType, most uint64) {
 
 // String writes the test in the default syntax.
 func (t *test) String() string {
-	s := fields[t.field].name
-	typ, most := t.typ()
-	switch {
-	case t.in:
-		return fmt.Sprintf("%s.IN_SUBNET(%s/%d)", s, addr4(t.lo), t.subnet)
-	case t.octet > 0:
-		s += fmt.Sprintf(".GET%d", t.octet)
-	case typ == address && t.subnet != 32:
-		s += fmt.Sprintf(".SUBNET(%d)", t.subnet)
+	if t.in {
+		return fmt.Sprintf("%s.IN_SUBNET(%s/%d)", fields[t.field].name, addr4(t.lo), t.subnet)
 	}
+	s := t.said()
+	typ, most := t.typ()
 	lo, hi := typ.constant(t.lo), typ.constant(t.hi)
 	switch {
 	case t.ne:
