@@ -70,20 +70,6 @@ func Tables(c *schema.Config, s *State) (*api.Tables, error) {
 	return out.Tables, nil
 }
 
-// Health compiles the part that says which services are up.
-func Health(x *Index, s *State) *api.Health {
-	h := &api.Health{}
-	for svc := range x.Services() {
-		if id := s.IDs.Services[svc.Name]; id != 0 && x.ServiceUp(s, svc.Name) {
-			h.Up = append(h.Up, id)
-		}
-	}
-	slices.Sort(h.Up)
-	x.loads(h, s)
-	x.flushes(h, s.IDs, func(name string) bool { return x.ServiceUp(s, name) }, func(name string) bool { return x.ServiceLeaving(s, name) }, func(name string) bool { return x.VserverUp(s, name) })
-	return h
-}
-
 func addresses(x *Index, s *State) []api.Address {
 	var out []api.Address
 	kinds := map[string]api.AddressKind{"VIP": api.OwnVIP, "SNIP": api.OwnSNIP, "NSIP": api.OwnNSIP}

@@ -32,11 +32,7 @@ func (x *Index) monitorsOf(svc *schema.Service) []Watcher {
 	if svc.HealthMonitor == "NO" {
 		return nil
 	}
-	watched := svc.Name
-	if m := x.memberOf[svc.Name]; m != nil {
-		watched = m.Group.Name
-	}
-	bound := x.watch[watched]
+	bound := x.boundTo(svc)
 	if slices.ContainsFunc(bound, Watcher.judges) {
 		return bound
 	}
@@ -48,6 +44,14 @@ func (x *Index) monitorsOf(svc *schema.Service) []Watcher {
 		return usual
 	}
 	return slices.Concat(bound, usual)
+}
+
+// boundTo are the monitors that are bound to the service or to the group of which it is a member.
+func (x *Index) boundTo(svc *schema.Service) []Watcher {
+	if m := x.memberOf[svc.Name]; m != nil {
+		return x.watch[m.Group.Name]
+	}
+	return x.watch[svc.Name]
 }
 
 // judges tells whether the monitor says if a service is UP: those of type LOAD say how busy it is, so that a service to which only
