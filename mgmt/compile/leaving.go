@@ -86,38 +86,37 @@ func (x *Index) DepartureOf(row any) *Departure {
 
 func (x *Index) indexDepartures() {
 	x.departures = nil
-	note := func(o *schema.Object, row any, l schema.Leaving, services func(*schema.Service) bool) {
-		d := &Departure{Object: o, Row: row, Since: time.UnixMilli(int64(l.Since)), Delay: time.Duration(l.Delay) * time.Second, GraceFul: l.GraceFul == "YES"}
-		for _, k := range o.Keys() {
-			d.Key = append(d.Key, k.Text(reflect.ValueOf(row).Elem()))
-		}
-		for svc := range x.Services() {
-			if services(svc) {
-				d.Services = append(d.Services, svc.Name)
-			}
-		}
-		x.departures = append(x.departures, d)
-	}
+	of := map[any]*Departure{} // by row
 	for _, o := range schema.Leavers() {
 		for row := range x.c.Each(o) {
 			l := schema.LeavingOf(row)
 			if l.Since == 0 {
 				continue
 			}
-			note(o, row, l, func(svc *schema.Service) bool {
-				m := x.memberOf[svc.Name]
-				switch row := row.(type) {
-				case *schema.Server:
-					return svc.Server == row.Name
-				case *schema.Service:
-					return svc == row
-				case *schema.ServiceGroup:
-					return m != nil && m.Group == row
-				case *schema.ServiceGroupMember:
-					return m != nil && m.Row == row
-				}
-				return false
-			})
+			d := &Departure{Object: o, Row: row, Since: time.UnixMilli(int64(l.Since)), Delay: time.Duration(l.Delay) * time.Second, GraceFul: l.GraceFul == "YES"}
+			for _, k := range o.Keys() {
+				d.Key = append(d.Key, k.Text(reflect.ValueOf(row).Elem()))
+			}
+			x.departures, of[row] = append(x.departures, d), d
 		}
 	}
+	if len(of) == 0 {
+		return
+	}
+	for svc := range x.Services() {
+		for _, row := range x.goesWith(svc) {
+			if d := of[row]; d != nil {
+				d.Services = append(d.Services, svc.Name)
+			}
+		}
+	}
+}
+
+// goesWith are the rows with whose departures a service goes: its own or those of the member that it is, and its server's.
+func (x *Index) goesWith(svc *schema.Service) []any {
+	srv, _ := x.c.Row(servers, svc.Server)
+	if m := x.memberOf[svc.Name]; m != nil {
+		return []any{srv, m.Group, m.Row}
+	}
+	return []any{srv, svc}
 }
