@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -29,15 +28,7 @@ func (s *Store) KeepAddresses(all []Addresses) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := s.write(append(data, '\n'))
-	if err != nil {
-		return err
-	}
-	if err := s.disk.rename(tmp, filepath.Join(s.dir, AddressesFile)); err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	return nil
+	return s.put(AddressesFile, append(data, '\n'))
 }
 
 // LastAddresses reads what KeepAddresses has written.

@@ -137,6 +137,19 @@ func (s *Store) write(data []byte) (name string, err error) {
 	return f.Name(), nil
 }
 
+// put makes data the file of that name in the directory, which is not synced: a power cut may bring back the earlier one.
+func (s *Store) put(name string, data []byte) error {
+	tmp, err := s.write(data)
+	if err != nil {
+		return err
+	}
+	if err := s.disk.rename(tmp, filepath.Join(s.dir, name)); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return nil
+}
+
 // keepEarlier gives the present file the name startup.xml.0 as well and moves the earlier ones on, up to the first gap
 // in the numbers. A save that changes nothing but who saved and when pushes nothing out, nor does one that follows a
 // save that was cut off after this step.

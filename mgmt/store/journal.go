@@ -121,16 +121,8 @@ func (s *Store) writeJournal(c *schema.Config, sum string) error {
 		return err
 	}
 	rest, _ := bytes.CutPrefix(data, []byte(xmlHead))
-	tmp, err := s.write(append([]byte(xmlHead+journalHead(boot, sum)), rest...))
-	if err != nil {
-		return err
-	}
-	// The directory is not synced: a power cut that loses the name makes the journal void anyway.
-	if err := s.disk.rename(tmp, filepath.Join(s.dir, JournalFile)); err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	return nil
+	// A power cut that loses the name makes the journal void anyway.
+	return s.put(JournalFile, append([]byte(xmlHead+journalHead(boot, sum)), rest...))
 }
 
 func journalHead(boot, sum string) string {
