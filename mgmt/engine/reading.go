@@ -39,37 +39,30 @@ func (e *Engine) read(ctx context.Context, dp Dataplane) (*api.Stats, error) {
 	return dp.Stats(ctx)
 }
 
-// Where asks the dataplane what would become of the first packet of a flow.
-func (e *Engine) Where(ctx context.Context, flow *api.Tuple) (*api.Where, error) {
+// ask puts a question to the dataplane that is connected.
+func ask[Q, A any](ctx context.Context, e *Engine, how func(Dataplane, context.Context, *Q) (*A, error), what *Q) (*A, error) {
 	l := e.link.Load()
 	if l == nil {
 		return nil, ErrNotConnected
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.opt.Patience)
 	defer cancel()
-	return l.dp.Where(ctx, flow)
+	return how(l.dp, ctx, what)
+}
+
+// Where asks the dataplane what would become of the first packet of a flow.
+func (e *Engine) Where(ctx context.Context, flow *api.Tuple) (*api.Where, error) {
+	return ask(ctx, e, Dataplane.Where, flow)
 }
 
 // Trace begins or ends a trace of packets in the dataplane, and tells what it has seen.
 func (e *Engine) Trace(ctx context.Context, order *api.TraceOrder) (*api.Trace, error) {
-	l := e.link.Load()
-	if l == nil {
-		return nil, ErrNotConnected
-	}
-	ctx, cancel := context.WithTimeout(ctx, e.opt.Patience)
-	defer cancel()
-	return l.dp.Trace(ctx, order)
+	return ask(ctx, e, Dataplane.Trace, order)
 }
 
 // Sessions asks the dataplane for persistence sessions, or clears them.
 func (e *Engine) Sessions(ctx context.Context, order *api.SessionOrder) (*api.Sessions, error) {
-	l := e.link.Load()
-	if l == nil {
-		return nil, ErrNotConnected
-	}
-	ctx, cancel := context.WithTimeout(ctx, e.opt.Patience)
-	defer cancel()
-	return l.dp.Sessions(ctx, order)
+	return ask(ctx, e, Dataplane.Sessions, order)
 }
 
 // Readings are a reading of now and one before it, at least a second older when there is one, for rates. When there is
