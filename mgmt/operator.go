@@ -182,12 +182,16 @@ func (o *operator) trace(who engine.Author, op *grammar.Op) error {
 	if err == nil {
 		_, err = o.engine.Trace(context.Background(), order)
 	}
-	result := "Done"
-	if err != nil {
-		result = "ERROR: " + err.Error()
-	}
-	o.log.Info(op.Verb+" trace", "user", who.User, "source", who.Source, "line", who.Line, "result", result)
+	o.audit(op.Verb+" trace", who, "Done", err)
 	return err
+}
+
+// audit writes who has had the dataplane do what, and what came of it.
+func (o *operator) audit(what string, who engine.Author, done string, err error) {
+	if err != nil {
+		done = "ERROR: " + err.Error()
+	}
+	o.log.Info(what, "user", who.User, "source", who.Source, "line", who.Line, "result", done)
 }
 
 // degraded are sentences about everything that is not as the saved configuration and the operators say.

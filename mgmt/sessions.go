@@ -53,17 +53,14 @@ func (a *appliance) sessions(op *grammar.Op) (*api.Sessions, error) {
 // clearSessions has the dataplane forget clients.
 func (o *operator) clearSessions(who engine.Author, op *grammar.Op) error {
 	order, err := o.sessionsOf(op)
-	result := ""
+	done := ""
 	if err == nil {
 		order.Clear = true
-		var done *api.Sessions
-		if done, err = o.engine.Sessions(context.Background(), order); err == nil {
-			result = fmt.Sprintf("Done, %d sessions", done.Cleared)
+		var all *api.Sessions
+		if all, err = o.engine.Sessions(context.Background(), order); err == nil {
+			done = fmt.Sprintf("Done, %d sessions", all.Cleared)
 		}
 	}
-	if err != nil {
-		result = "ERROR: " + err.Error()
-	}
-	o.log.Info("clear persistent sessions", "user", who.User, "source", who.Source, "line", who.Line, "result", result)
+	o.audit("clear persistent sessions", who, done, err)
 	return err
 }
