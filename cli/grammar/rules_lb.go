@@ -20,7 +20,7 @@ func serverRules() rules {
 			case s.DomainResolveRetry != schema.Of[schema.Server]().Fresh().(*schema.Server).DomainResolveRetry:
 				return schema.Refuse(schema.NoPrereq, "domainResolveRetry").Because("server " + s.Name + " has an address and no domain name")
 			}
-			if !unicast(s.IPAddress) {
+			if !schema.Unicast(s.IPAddress) {
 				return schema.Refuse(schema.BadAddress, "IPAddress", s.IPAddress.String()).Because("it is not an address of a host")
 			}
 			if own := schema.Get[schema.NSIP](c, s.IPAddress.String()); own != nil {

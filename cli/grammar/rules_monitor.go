@@ -30,7 +30,7 @@ func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
 			Because("it must not be more than the retries, which are " + strconv.Itoa(int(m.Retries)))
 	case m.Deviation > 0 && m.LRTM != "ENABLED":
 		return schema.Refuse(schema.NoPrereq, "LRTM").Because("deviation is from the average response time, which is learned with -LRTM ENABLED")
-	case m.DestIP.IsValid() && !unicast(m.DestIP):
+	case m.DestIP.IsValid() && !schema.Unicast(m.DestIP):
 		return schema.Refuse(schema.BadAddress, "destIP", m.DestIP.String()).Because("it is not an address of a host")
 	}
 	return nil

@@ -31,7 +31,7 @@ func onlyNSIP(ip *schema.NSIP) string {
 func checkIP(_ *schema.Config, ip *schema.NSIP) error {
 	n := bits(ip.Netmask)
 	switch {
-	case !unicast(ip.IPAddress):
+	case !schema.Unicast(ip.IPAddress):
 		return schema.Refuse(schema.BadAddress, "IPAddress", ip.IPAddress.String()).Because("it is not an address of a host")
 	case n < 1:
 		return badMask("netmask", ip.Netmask)
@@ -41,11 +41,6 @@ func checkIP(_ *schema.Config, ip *schema.NSIP) error {
 		return schema.Refuse(schema.NotPermitted, ip.IPAddress.String()).Because("only a VIP can be disabled, and it is a " + ip.Type)
 	}
 	return nil
-}
-
-// unicast: an address that a host may have.
-func unicast(a netip.Addr) bool {
-	return a.Is4() && !a.IsUnspecified() && !a.IsLoopback() && a.As4()[0] != 0 && a.As4()[0] < 224
 }
 
 // edge: the first or last address of the subnet.

@@ -22,7 +22,7 @@ func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
 		return nil // checkVserver has a word on it
 	}
 	for ip := range v.VIPs() {
-		if !unicast(ip) || schema.Get[schema.NSIP](c, ip.String()) != nil {
+		if !schema.Unicast(ip) || schema.Get[schema.NSIP](c, ip.String()) != nil {
 			continue // checkVserver has a word on it
 		}
 		vip := schema.Of[schema.NSIP]().Fresh().(*schema.NSIP)
@@ -76,7 +76,7 @@ func checkVserver(c *schema.Config, v *schema.LBVserver) error {
 
 // checkVIP: a vserver may listen on the address.
 func checkVIP(c *schema.Config, a netip.Addr) error {
-	if !unicast(a) {
+	if !schema.Unicast(a) {
 		return schema.Refuse(schema.BadAddress, "IPAddress", a.String()).Because("a VIP is an address of a host; 0.0.0.0 0 is a vserver that is not addressed")
 	}
 	ip := schema.Get[schema.NSIP](c, a.String())
@@ -101,7 +101,7 @@ func checkRange(v *schema.LBVserver) error {
 		return schema.Refuse(schema.BadArgument, "range", strconv.Itoa(int(v.Range))).Because("a range begins with an IPAddress, and the vserver is on " + v.Place())
 	}
 	for ip := range v.VIPs() {
-		if !unicast(ip) {
+		if !schema.Unicast(ip) {
 			return schema.Refuse(schema.OutOfRange, "range", strconv.Itoa(int(v.Range))).Because("from " + v.IPAddress.String() + " on it ends beyond the addresses of hosts")
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"sluice/vendor-config/schema"
 )
 
 // payload is the size of UDP answers that we take (RFC 9715: one that is hardly ever fragmented).
@@ -114,7 +116,7 @@ func addresses(in *dns.Msg) (found []netip.Addr, ttl time.Duration, err error) {
 			continue
 		}
 		ip, ok := netip.AddrFromSlice(a.A.To4())
-		if ok && usable(ip) {
+		if ok && schema.Unicast(ip) {
 			found = append(found, ip)
 		}
 	}
@@ -122,9 +124,4 @@ func addresses(in *dns.Msg) (found []netip.Addr, ttl time.Duration, err error) {
 		return nil, 0, errNoAddress
 	}
 	return found, ttl, nil
-}
-
-// usable tells whether a server can have the address.
-func usable(ip netip.Addr) bool {
-	return ip.Is4() && !ip.IsUnspecified() && !ip.IsLoopback() && !ip.IsMulticast() && ip.As4()[0] < 240 && ip.As4()[0] != 0
 }

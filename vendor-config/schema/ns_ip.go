@@ -13,6 +13,11 @@ type NSIP struct {
 	State     string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state; only a VIP can be disabled"`
 }
 
+// Unicast tells whether a host may have the address.
+func Unicast(a netip.Addr) bool {
+	return a.Is4() && !a.IsUnspecified() && !a.IsLoopback() && a.As4()[0] != 0 && a.As4()[0] < 224
+}
+
 func init() {
 	register[NSIP]("ns ip", "ns-ip", "add set unset rm enable disable show", "IP address owned by the appliance", true)
 	unbuilt[NSIP]("telnet=DISABLED ftp=DISABLED gui=DISABLED ssh=DISABLED snmp=DISABLED mgmtAccess=DISABLED restrictAccess=DISABLED " +
