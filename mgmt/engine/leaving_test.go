@@ -18,6 +18,18 @@ func leave[T any](b *bench, delay uint32, graceFul bool, key ...string) {
 	})
 }
 
+// bothUp is an engine that has told the dataplane that s1 and s2 are up.
+func bothUp(t *testing.T, p *plane) *bench {
+	t.Helper()
+	b := newBench(t, p).run()
+	connected(b)
+	b.commit(site)
+	b.says("s1", true)
+	b.says("s2", true)
+	until(t, "both up", func() bool { return slices.Equal(up(p), []uint32{1, 2}) })
+	return b
+}
+
 func (b *bench) serviceState(name string) string {
 	v, s := b.now()
 	return v.index.ServiceState(s, name)
@@ -26,12 +38,7 @@ func (b *bench) serviceState(name string) string {
 // TestLeavingGracefully: it gets no new flows, keeps those that it has, and is out of service when the last has ended.
 func TestLeavingGracefully(t *testing.T) {
 	p := &plane{open: map[string]uint64{"s1": 3}}
-	b := newBench(t, p).run()
-	connected(b)
-	b.commit(site)
-	b.says("s1", true)
-	b.says("s2", true)
-	until(t, "both up", func() bool { return slices.Equal(up(p), []uint32{1, 2}) })
+	b := bothUp(t, p)
 	leave[schema.Service](b, 0, true, "s1")
 	if h := p.now().Health; !slices.Equal(h.Up, []uint32{2}) || len(h.Flush) != 0 {
 		t.Errorf("on its way out: up %v, flush %v", h.Up, h.Flush)
@@ -57,12 +64,7 @@ func TestLeavingGracefully(t *testing.T) {
 // TestLeavingWithDelay: whatever is open, it is out of service when the delay is over; then its flows end.
 func TestLeavingWithDelay(t *testing.T) {
 	p := &plane{open: map[string]uint64{"s1": 3, "s2": 1}}
-	b := newBench(t, p).run()
-	connected(b)
-	b.commit(site)
-	b.says("s1", true)
-	b.says("s2", true)
-	until(t, "both up", func() bool { return slices.Equal(up(p), []uint32{1, 2}) })
+	b := bothUp(t, p)
 	leave[schema.Server](b, 2, true, "s1")
 	leave[schema.Service](b, 2, false, "s2")
 	if h := p.now().Health; len(h.Up) != 0 || len(h.Flush) != 0 || len(h.FlushVservers) != 0 {
