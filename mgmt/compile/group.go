@@ -60,12 +60,18 @@ var common = func() (pairs [][2]int) {
 	return pairs
 }()
 
-func newMember(r *schema.ServiceGroupMember, g *schema.ServiceGroup) *Member {
+// OfGroup is a service of the group's name and options, as every member begins.
+func OfGroup(g *schema.ServiceGroup) *schema.Service {
 	s := &schema.Service{}
 	from, to := reflect.ValueOf(g).Elem(), reflect.ValueOf(s).Elem()
 	for _, p := range common {
 		to.Field(p[1]).Set(from.Field(p[0]))
 	}
+	return s
+}
+
+func newMember(r *schema.ServiceGroupMember, g *schema.ServiceGroup) *Member {
+	s := OfGroup(g)
 	s.Name, s.Server, s.Port, s.HashID = MemberName(r), r.Server, r.Port, r.HashID
 	if standingOf(r.State, r.LeavingSince) < standingOf(g.State, g.LeavingSince) {
 		s.State, s.Delay, s.GraceFul, s.LeavingSince = r.State, r.Delay, r.GraceFul, r.LeavingSince

@@ -56,13 +56,10 @@ func showService(p *page) error {
 			p.leaving(srv)
 		}
 		p.limited(s)
-		p.f("\tUse Source IP: %s", s.USIP)
-		if s.USIP == "YES" {
-			p.f("\tUse Proxy Port: %s", s.UseProxyPort)
+		if s.MonThreshold != 0 {
+			p.f("\tMonitor threshold: %d\n", s.MonThreshold)
 		}
-		p.f("\n\tClient Keepalive(CKA): NO\n\tTCP Buffering(TCPB): NO\n\tHTTP Compression(CMP): NO\n")
-		p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(s.ServiceType, s.CltTimeout), compile.ServerTimeout(s.ServiceType, s.SvrTimeout))
-		p.f("\tClient IP: DISABLED\n\tDown state flush: %s\n", s.DownStateFlush)
+		p.treatment(s)
 		if s.HashID != 0 {
 			p.f("\tHash Id: %d\n", s.HashID)
 		}
@@ -72,6 +69,17 @@ func showService(p *page) error {
 		p.monitors(s)
 	}
 	return nil
+}
+
+// treatment writes what is done with the flows of a service, or of each member of a group.
+func (p *page) treatment(s *schema.Service) {
+	p.f("\tUse Source IP: %s", s.USIP)
+	if s.USIP == "YES" {
+		p.f("\tUse Proxy Port: %s", s.UseProxyPort)
+	}
+	p.f("\n\tClient Keepalive(CKA): NO\n\tTCP Buffering(TCPB): NO\n\tHTTP Compression(CMP): NO\n")
+	p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(s.ServiceType, s.CltTimeout), compile.ServerTimeout(s.ServiceType, s.SvrTimeout))
+	p.f("\tClient IP: DISABLED\n\tDown state flush: %s\n", s.DownStateFlush)
 }
 
 func showVserver(p *page) error {

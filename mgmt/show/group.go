@@ -30,17 +30,9 @@ func (p *page) group(g *schema.ServiceGroup) {
 	p.f("%s - %s\n", g.Name, g.ServiceType)
 	p.f("\tState: %s\tEffective State: %s\tMonitor Threshold : %d\n", g.State, p.groupState(g), g.MonThreshold)
 	p.leaving(g)
-	p.f("\tMax Conn: %d\tMax Req: 0\tMax Bandwidth: %d kbits\n", g.MaxClient, g.MaxBandwidth)
-	if g.SP == "ON" {
-		p.f("\tSurge Protection: ON\n")
-	}
-	p.f("\tUse Source IP: %s", g.USIP)
-	if g.USIP == "YES" {
-		p.f("\tUse Proxy Port: %s", g.UseProxyPort)
-	}
-	p.f("\n\tClient Keepalive(CKA): NO\n\tTCP Buffering(TCPB): NO\n\tHTTP Compression(CMP): NO\n")
-	p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(g.ServiceType, g.CltTimeout), compile.ServerTimeout(g.ServiceType, g.SvrTimeout))
-	p.f("\tClient IP: DISABLED\n\tDown state flush: %s\n", g.DownStateFlush)
+	options := compile.OfGroup(g)
+	p.limited(options)
+	p.treatment(options)
 	if g.HealthMonitor == "NO" {
 		p.f("\tHealth Monitoring: OFF\n")
 	}

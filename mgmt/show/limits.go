@@ -26,14 +26,11 @@ func (p *page) limits(v *schema.LBVserver) {
 	p.f("\n")
 }
 
-// limited writes the limits of a service.
+// limited writes the limits of a service, or of each member of a group.
 func (p *page) limited(s *schema.Service) {
 	p.f("\tMax Conn: %d\tMax Req: 0\tMax Bandwidth: %d kbits\n", s.MaxClient, s.MaxBandwidth)
 	if s.SP == "ON" {
 		p.f("\tSurge Protection: ON\n")
-	}
-	if s.MonThreshold != 0 {
-		p.f("\tMonitor threshold: %d\n", s.MonThreshold)
 	}
 }
 
