@@ -99,25 +99,11 @@ func TestHTTPECV(t *testing.T) {
 // datagrams answers each datagram with those given.
 func datagrams(t *testing.T, words ...string) netip.AddrPort {
 	t.Helper()
-	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 11)})
-	if err != nil {
-		t.Fatal(err)
+	var says [][]byte
+	for _, w := range words {
+		says = append(says, []byte(w))
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for b := make([]byte, 2048); ; {
-			_, from, err := c.ReadFromUDP(b)
-			if err != nil {
-				return
-			}
-			for _, w := range words {
-				c.WriteToUDP([]byte(w), from)
-			}
-		}
-	}()
-	t.Cleanup(func() { c.Close(); <-done })
-	return c.LocalAddr().(*net.UDPAddr).AddrPort()
+	return asked(t, func([]byte) [][]byte { return says })
 }
 
 func TestUDPECV(t *testing.T) {
