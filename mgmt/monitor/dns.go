@@ -22,14 +22,11 @@ func CheckDNS(ctx context.Context, p *compile.Probe) Outcome {
 	if err != nil {
 		return unsent("the probe could not be sent: %v", err)
 	}
-	c, err := dialUDP(ctx, p)
+	c, err := sendUDP(ctx, p, q.packet)
 	if err != nil {
 		return failure(p, "UDP", err)
 	}
 	defer c.Close()
-	if _, err := c.Write(q.packet); err != nil {
-		return failure(p, "UDP", err)
-	}
 	b := make([]byte, 64<<10)
 	for range datagramsMax {
 		n, err := c.Read(b)

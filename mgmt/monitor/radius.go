@@ -30,17 +30,14 @@ const (
 // CheckRADIUS is a monitor of type RADIUS: the server must answer an Access-Request with one of the codes expected, which is
 // Access-Accept (2) unless respCode says otherwise. An answer that does not prove that it knows the key does not count.
 func CheckRADIUS(ctx context.Context, p *compile.Probe) Outcome {
-	c, err := dialUDP(ctx, p)
+	var id [17]byte
+	rand.Read(id[:])
+	req := radiusPacket(p, id[16], [16]byte(id[:16]))
+	c, err := sendUDP(ctx, p, req)
 	if err != nil {
 		return failure(p, "UDP", err)
 	}
 	defer c.Close()
-	var id [17]byte
-	rand.Read(id[:])
-	req := radiusPacket(p, id[16], [16]byte(id[:16]))
-	if _, err := c.Write(req); err != nil {
-		return failure(p, "UDP", err)
-	}
 	forged := 0
 	b := make([]byte, radiusMax+1)
 	for range datagramsMax {

@@ -37,15 +37,12 @@ func CheckSNMP(ctx context.Context, p *compile.Probe) Outcome {
 
 // snmpAsk asks an agent for the values of OIDs. Without values the outcome says why.
 func snmpAsk(ctx context.Context, p *compile.Probe, oids []string) ([]int64, Outcome) {
-	c, err := dialUDP(ctx, p)
+	id := rand.Uint32() >> 1
+	c, err := sendUDP(ctx, p, snmpRequest(p.Ask, id, oids))
 	if err != nil {
 		return nil, failure(p, "UDP", err)
 	}
 	defer c.Close()
-	id := rand.Uint32() >> 1
-	if _, err := c.Write(snmpRequest(p.Ask, id, oids)); err != nil {
-		return nil, failure(p, "UDP", err)
-	}
 	b := make([]byte, 64<<10)
 	for range datagramsMax {
 		n, err := c.Read(b)

@@ -14,14 +14,11 @@ import (
 // CheckUDPECV is a monitor of type UDP-ECV: a datagram that comes back after `send` must contain `recv`. Without recv the
 // server is up unless it says, by ICMP, that nobody listens: a datagram that it swallows is no fault.
 func CheckUDPECV(ctx context.Context, p *compile.Probe) Outcome {
-	c, err := dialUDP(ctx, p)
+	c, err := sendUDP(ctx, p, p.Ask.Send)
 	if err != nil {
 		return failure(p, "UDP", err)
 	}
 	defer c.Close()
-	if _, err := c.Write(p.Ask.Send); err != nil {
-		return failure(p, "UDP", err)
-	}
 	answers := 0
 	for b := make([]byte, 64<<10); ; {
 		n, err := c.Read(b)
@@ -59,8 +56,9 @@ func (u udp) Close() error {
 	return u.Conn.Close()
 }
 
-// dialUDP opens a socket toward the probe's target; what others send does not arrive on it. Reading ends with ctx.
-func dialUDP(ctx context.Context, p *compile.Probe) (udp, error) {
+// sendUDP sends a datagram to the probe's target and gives the socket on which the answer comes; what others send does not
+// arrive on it. Reading ends with ctx.
+func sendUDP(ctx context.Context, p *compile.Probe, datagram []byte) (udp, error) {
 	if !p.Target.IsValid() || p.Target.Port() == 0 {
 		return udp{}, errNoPort
 	}
@@ -72,5 +70,10 @@ func dialUDP(ctx context.Context, p *compile.Probe) (udp, error) {
 	if err != nil {
 		return udp{}, err
 	}
-	return udp{c, context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })}, nil
+	u := udp{c, context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })}
+	if _, err := u.Write(datagram); err != nil {
+		u.Close()
+		return udp{}, err
+	}
+	return u, nil
 }
