@@ -161,10 +161,7 @@ func (w *watch) tell(log *slog.Logger) {
 
 // same tells whether two probes of one name ask for the same.
 func same(a, b *compile.Probe) bool {
-	return a.Type == b.Type && a.Source == b.Source && a.Target == b.Target &&
-		a.Interval == b.Interval && a.RespTimeout == b.RespTimeout && a.DownTime == b.DownTime &&
-		a.Retries == b.Retries && a.SuccessRetries == b.SuccessRetries &&
-		a.FailureRetries == b.FailureRetries && a.AlertRetries == b.AlertRetries && a.RespThreshold == b.RespThreshold &&
-		a.Learn == b.Learn && a.Deviation == b.Deviation && a.Reverse == b.Reverse && a.Secure == b.Secure &&
-		(a.Ask == b.Ask || reflect.DeepEqual(a.Ask, b.Ask))
+	rest := *b
+	rest.Ask = a.Ask // compared by what it says
+	return *a == rest && (a.Ask == b.Ask || reflect.DeepEqual(a.Ask, b.Ask))
 }
