@@ -3,6 +3,7 @@ package monitor
 import (
 	"bufio"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -29,16 +30,6 @@ func textLine(b *bufio.Reader) (string, error) {
 type reply struct {
 	code int
 	text string
-}
-
-// is tells whether the reply has one of the codes.
-func (r reply) is(codes ...int) bool {
-	for _, c := range codes {
-		if r.code == c {
-			return true
-		}
-	}
-	return false
 }
 
 // readReply reads a reply of FTP (RFC 959 section 4.2) or SMTP (RFC 5321 section 4.2.1). Of several lines the first and the
@@ -86,7 +77,7 @@ func (s *session) say(line string) (reply, error) {
 
 // wants is the reply that must come, or what the server said in its place to what.
 func (r reply) wants(what string, codes ...int) error {
-	if r.is(codes...) {
+	if slices.Contains(codes, r.code) {
 		return nil
 	}
 	return refusedf("%s: %d %.80s", what, r.code, printable(r.text))
