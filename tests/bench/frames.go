@@ -114,6 +114,15 @@ func read(d []byte) (p packet4) {
 	return p
 }
 
+// synAnswer is what a server answers to p, a client's first packet as it has come there.
+func (p *packet4) synAnswer() packet4 {
+	a := packet4{dstMAC: p.srcMAC, srcMAC: p.dstMAC, src: p.dst, dst: p.src, srcPort: p.dstPort, dstPort: p.srcPort, proto: p.proto, ttl: ttlAtStart}
+	if p.proto == protoTCP {
+		a.flags = flagSYN | flagACK
+	}
+	return a
+}
+
 // sum adds b as big-endian 16-bit words; its length is even.
 func sum(b []byte) (s uint32) {
 	for ; len(b) >= 2; b = b[2:] {

@@ -108,12 +108,9 @@ func (m *modeRow) fill() error {
 			return fmt.Errorf("%s: opening flows: %w", m.workload, err)
 		}
 		if m.mode == api.ModeIP {
-			for i, ms := range s.ms {
-				in, out := m.from(s.ids[i], flagSYN), read(frame(ms))
-				answer := packet4{dstMAC: out.srcMAC, srcMAC: out.dstMAC, src: out.dst, dst: out.src, srcPort: out.dstPort, dstPort: out.srcPort, proto: out.proto, ttl: ttlAtStart}
-				if in.proto == protoTCP {
-					answer.flags = flagSYN | flagACK
-				}
+			for _, ms := range s.ms {
+				out := read(frame(ms))
+				answer := out.synAnswer()
 				answer.write(frame(ms))
 			}
 			if _, err := s.run(passLen, laneServer, laneClient); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	"sluice/dataplane/api"
 	"sluice/dataplane/port"
@@ -45,9 +46,9 @@ func (p *persistence) remember() {
 	now := s.w.Sessions().Tick(s.clock.read())
 	for id := range p.home {
 		in := fromClient(uint32(id), flagSYN, true)
-		v := p.with.Vserver(swap32(in.dst), in.dstPort<<8|in.dstPort>>8, in.proto)
+		v := p.with.Vserver(bits.ReverseBytes32(in.dst), bits.ReverseBytes16(in.dstPort), in.proto) // as they lie in a packet
 		k := p.with.Persistence(v)
-		c := s.w.Sessions().Client(v.ID, k.Kind, uint64(swap32(in.src))&k.Bits, k.Limit)
+		c := s.w.Sessions().Client(v.ID, k.Kind, uint64(bits.ReverseBytes32(in.src))&k.Bits, k.Limit)
 		first := uint32(1) // of the services of a protocol, every other of all
 		if in.proto == protoUDP {
 			first = 2
@@ -59,9 +60,6 @@ func (p *persistence) remember() {
 		}
 	}
 }
-
-// swap32 is an address as it lies in a packet.
-func swap32(n uint32) uint32 { return n<<24 | n>>24 | n<<8&0xff0000 | n>>8&0xff00 }
 
 // under has the worker work with persistence while f runs.
 func (p *persistence) under(f func() error) error {

@@ -216,11 +216,7 @@ func (s *subject) fill() error {
 				return err
 			}
 			s.chosen[s.ids[i]] = c
-			answer := packet4{dstMAC: out.srcMAC, srcMAC: out.dstMAC, src: out.dst, dst: out.src, srcPort: out.dstPort,
-				dstPort: out.srcPort, proto: out.proto, flags: out.flags << 4 & flagACK, ttl: ttlAtStart}
-			if in.proto == protoTCP {
-				answer.flags = flagSYN | flagACK
-			}
+			answer := out.synAnswer()
 			answer.write(frame(m))
 		}
 		if _, err := s.run(n, laneServer, laneClient); err != nil {
