@@ -104,11 +104,14 @@ func place(vserver, service uint32) uint32 {
 	return uint32(hi^lo)*line + service%line
 }
 
+// pairOf is what the word of a pair has above the number.
+func pairOf(vserver, service uint32) uint64 { return uint64(vserver)<<accountBits | uint64(service) }
+
 func (a *accounts) word(i uint32) *uint64 { return u64(a.index + uintptr(i&a.mask)*8) }
 
 // fetch has the account fetched that number will find, if it is open.
 func (a *accounts) fetch(vserver, service uint32) {
-	pair := uint64(vserver)<<accountBits | uint64(service)
+	pair := pairOf(vserver, service)
 	for i := place(vserver, service); ; i++ {
 		w := *a.word(i)
 		if w>>accountBits == pair {
@@ -122,7 +125,7 @@ func (a *accounts) fetch(vserver, service uint32) {
 
 // number finds the account of a pair, or opens it.
 func (a *accounts) number(vserver, service uint32) uint32 {
-	pair := uint64(vserver)<<accountBits | uint64(service)
+	pair := pairOf(vserver, service)
 	for i := place(vserver, service); ; i++ {
 		w := a.word(i)
 		if *w == 0 {
@@ -157,6 +160,6 @@ func (a *accounts) spread() {
 		for *a.word(i) != 0 {
 			i++
 		}
-		*a.word(i) = (uint64(c.Vserver)<<accountBits|uint64(c.Service))<<accountBits | uint64(n)
+		*a.word(i) = pairOf(c.Vserver, c.Service)<<accountBits | uint64(n)
 	}
 }

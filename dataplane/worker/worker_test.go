@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"sluice/dataplane/api"
-	"sluice/dataplane/lb"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 	"sluice/dataplane/table"
@@ -208,43 +207,6 @@ func TestEventsAreBoundedAndInOrder(t *testing.T) {
 				t.Fatalf("event %d of round %d is %+v", i, round, e)
 			}
 		}
-	}
-}
-
-func TestAccountsKeepPairsApart(t *testing.T) {
-	state, err := lb.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer state.Close()
-	var a accounts
-	if err := a.open(state, false); err != nil {
-		t.Fatal(err)
-	}
-	defer a.close()
-	pairs := map[[2]uint32]uint32{}
-	for v := range uint32(200) {
-		for s := range uint32(50) {
-			n := a.number(v, s)
-			if n == 0 || a.at(n).Vserver != v || a.at(n).Service != s {
-				t.Fatalf("pair %d, %d has account %d", v, s, n)
-			}
-			pairs[[2]uint32{v, s}] = n
-		}
-	}
-	seen := map[uint32]bool{}
-	for k, n := range pairs {
-		if a.number(k[0], k[1]) != n || seen[n] {
-			t.Fatalf("the account of %v changed or is another's", k)
-		}
-		seen[n] = true
-	}
-	a.used.Store(maxAccounts)
-	if n := a.number(1000, 1000); n != 0 {
-		t.Errorf("beyond the last account comes %d", n)
-	}
-	if a.number(3, 3) != pairs[[2]uint32{3, 3}] {
-		t.Error("a full array lost a pair")
 	}
 }
 
