@@ -18,6 +18,14 @@ type Hop struct {
 	_       uint16
 }
 
+// Next is whose MAC address packets to dst are sent to.
+func (h *Hop) Next(dst uint32) uint32 {
+	if h.Gateway != 0 {
+		return h.Gateway
+	}
+	return dst
+}
+
 const hopSize = unsafe.Sizeof(Hop{})
 
 // fib is a longest-prefix match in a multibit trie of strides 16, 8 and 8: one to three loads. A node word is 0 (no

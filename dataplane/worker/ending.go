@@ -101,11 +101,7 @@ func (w *Worker) hop(t *table.Set, dst uint32) *table.Adjacency {
 	if h == nil {
 		return nil
 	}
-	next := h.Gateway
-	if next == 0 {
-		next = dst
-	}
-	if i, ok := t.Neighbor(h.Port, next); ok {
+	if i, ok := t.Neighbor(h.Port, h.Next(dst)); ok {
 		return t.Adjacency(i)
 	}
 	return nil

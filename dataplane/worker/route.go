@@ -33,10 +33,7 @@ func (w *Worker) route(t *table.Set, p *packet.Packet) {
 	if uint32(outer) != 0 && !w.enclose(p, hop.Port, outer) {
 		return
 	}
-	next := hop.Gateway
-	if next == 0 {
-		next = dst
-	}
+	next := hop.Next(dst)
 	i, ok := t.Neighbor(hop.Port, next)
 	if !ok {
 		p.End(w.hold(p, hop.Port, next))
