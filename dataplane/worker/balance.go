@@ -143,16 +143,21 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 		fwd.State, rev.State = flow.Opening|flow.SawSYN, flow.Opening|flow.PeerSYN
 	}
 	e, result := w.flows.Create(&fwd, &rev)
-	if result == flow.Created {
-		return e, packet.NoReason
-	}
-	if kind&flow.KindPool != 0 {
+	if result != flow.Created && kind&flow.KindPool != 0 {
 		w.pools.ReleaseOf(to)
 	}
-	if result == flow.Full {
-		return nil, packet.DropFlowTableFull
+	return e, refused(result)
+}
+
+// refused is why there is no new flow, or NoReason if there is.
+func refused(r flow.Result) packet.Reason {
+	switch r {
+	case flow.Full:
+		return packet.DropFlowTableFull
+	case flow.InUse:
+		return packet.DropTupleInUse
 	}
-	return nil, packet.DropTupleInUse
+	return packet.NoReason
 }
 
 // lessHeader takes the 20 bytes of the IP header from a pseudo header sum, so that hits can add the IP total length as it

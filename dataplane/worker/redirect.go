@@ -52,13 +52,7 @@ func (w *Worker) openRedirect(t *table.Set, p *packet.Packet, v *table.Vserver, 
 		fwd.State, rev.State = flow.Opening|flow.SawSYN|flow.Presumed, flow.Opening|flow.PeerSYN|flow.PresumedBack
 	}
 	e, result := w.flows.Create(&fwd, back)
-	switch result {
-	case flow.Created:
-		return e, packet.NoReason
-	case flow.Full:
-		return nil, packet.DropFlowTableFull
-	}
-	return nil, packet.DropTupleInUse
+	return e, refused(result)
 }
 
 // redirect makes of p, whose checksum is complete, what is sent of it by e, but for a tunnel's outer header, which is put before it

@@ -124,11 +124,8 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 	if why != packet.NoReason {
 		return why
 	}
-	switch w.flows.May(q.Key, to.Reverse(), q.goneFwd, q.goneRev) {
-	case flow.Full:
-		return packet.DropFlowTableFull
-	case flow.InUse:
-		return packet.DropTupleInUse
+	if why = refused(w.flows.May(q.Key, to.Reverse(), q.goneFwd, q.goneRev)); why != packet.NoReason {
+		return why
 	}
 	q.To, q.Pool = to, kind&flow.KindPool != 0
 	return packet.ForwardNewFlow
@@ -147,17 +144,11 @@ func (q *Where) redirected(w *Worker, t *table.Set, v *table.Vserver) packet.Rea
 	if v.Mode() != api.ModeMAC {
 		back = packet.Key{} // there is none
 	}
-	why := packet.ForwardNewFlow
-	switch w.flows.May(q.Key, back, q.goneFwd, q.goneRev) {
-	case flow.Full:
-		why = packet.DropFlowTableFull
-	case flow.InUse:
-		why = packet.DropTupleInUse
-	}
-	if why.Verdict() == packet.Drop {
+	if why := refused(w.flows.May(q.Key, back, q.goneFwd, q.goneRev)); why != packet.NoReason {
 		q.To, q.Via = packet.Key{}, flow.Entry{}
+		return why
 	}
-	return why
+	return packet.ForwardNewFlow
 }
 
 // flow notes what is known of a flow.
@@ -184,10 +175,7 @@ func (q *Where) route(w *Worker, t *table.Set) packet.Reason {
 	if hop.Gateway != 0 && q.Via.Mode() == flow.ModeMAC && q.Via.Kind&flow.KindReverse == 0 {
 		return packet.DropNotOnLink
 	}
-	next := hop.Gateway
-	if next == 0 {
-		next = dst
-	}
+	next := hop.Next(dst)
 	q.Port, q.Gateway, q.Next, q.MTU = hop.Port, hop.Gateway, next, w.opt.Ports[hop.Port].MTU
 	if q.MTU == 0 {
 		q.MTU = 1<<16 - 1
