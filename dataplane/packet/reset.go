@@ -1,7 +1,5 @@
 package packet
 
-import "math/bits"
-
 // Segments that the dataplane says of its own accord: it ends connections whose sequence numbers it does not keep. A reset
 // counts only if its sequence number is the very one that its receiver expects next (RFC 5961 section 3), so an end is first
 // sent an acknowledgment that cannot be right, to which it must answer with where it stands (RFC 9293 section 3.10.7.4), and
@@ -45,8 +43,7 @@ func AnswerReset(p *Packet, mac uint64) uint32 {
 		seq, ack, flags = 0, Swap32(Swap32(load32(t+offTCPSeq))+n), RST|ACK
 	}
 	SwapMACs(p.Data, mac)
-	k := Key{A: bits.RotateLeft64(p.A, 32), B: uint64(bits.RotateLeft32(uint32(p.B), 16))}
-	writeSegment(p.Data, uintptr(p.L3), k, seq, ack, flags)
+	writeSegment(p.Data, uintptr(p.L3), Key{A: p.A, B: p.B}.Reverse(), seq, ack, flags)
 	return max(uint32(p.L3)+segmentLen, shortest)
 }
 
