@@ -37,15 +37,10 @@ func (t *Table) next(b uintptr) uintptr {
 	return b
 }
 
-// tag is what an index word holds beside the number: the upper half of the hash where there is room, and never nothing.
-func (t *Table) tag(hash uint64) uint32 {
-	return max(uint32(hash>>32)&^t.buckets.Numbers, t.buckets.Numbers+1)
-}
-
 // Find searches from bucket, which BucketOf or Parse gave for the key; nil if the key is not in the table.
 func (t *Table) Find(bucket uintptr, a, b uint64) *Entry {
 	numbers := t.buckets.Numbers
-	tag := t.tag(t.Hash(a, b))
+	tag := t.buckets.Tag(t.Hash(a, b))
 	for range t.Buckets {
 		x := bucketAt(bucket)
 		for m := asm.Match(bucket, tag, ^numbers); m != 0; m &= m - 1 {
@@ -66,7 +61,7 @@ func (t *Table) Find(bucket uintptr, a, b uint64) *Entry {
 // table has entries.
 func (t *Table) enter(a, b uint64, number uint32) bool {
 	hash, numbers := t.Hash(a, b), t.buckets.Numbers
-	tag, home := t.tag(hash), t.BucketOf(hash)
+	tag, home := t.buckets.Tag(hash), t.BucketOf(hash)
 	var in uintptr // the first bucket with a free word
 	var free *uint32
 	for p := home; ; p = t.next(p) {
@@ -96,7 +91,7 @@ func (t *Table) enter(a, b uint64, number uint32) bool {
 func (t *Table) leave(hash uint64, number uint32) {
 	for b := t.BucketOf(hash); ; b = t.next(b) {
 		x := bucketAt(b)
-		if is := asm.Match(b, t.tag(hash)|number, ^uint32(0)); is != 0 {
+		if is := asm.Match(b, t.buckets.Tag(hash)|number, ^uint32(0)); is != 0 {
 			x.words[bits.TrailingZeros32(is)] = 0
 			return
 		}

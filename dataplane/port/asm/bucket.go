@@ -31,8 +31,8 @@ const (
 // maxHops is how many buckets beyond the first of each hash Locate looks at in one call.
 const maxHops = 32
 
-// tag is what words of a hash have in their upper bits.
-func (x *Buckets) tag(hash uint64) uint32 { return max(uint32(hash>>32)&^x.Numbers, x.Numbers+1) }
+// Tag is what words of a hash have in their upper bits: as much of it as there is room for, and never nothing.
+func (x *Buckets) Tag(hash uint64) uint32 { return max(uint32(hash>>32)&^x.Numbers, x.Numbers+1) }
 
 func match(p uintptr, tag, mask uint32) (found uint32) {
 	for i := range uintptr(bucketWords) {
@@ -49,7 +49,7 @@ func locate(in unsafe.Pointer, n, stride int, x *Buckets, out unsafe.Pointer) {
 		hash, b := *(*uint64)(unsafe.Add(in, i*stride)), *(*uintptr)(unsafe.Add(in, i*stride+8))
 		number := uint32(Nowhere)
 		for {
-			if m := match(b, x.tag(hash), ^x.Numbers); m != 0 {
+			if m := match(b, x.Tag(hash), ^x.Numbers); m != 0 {
 				number = *word(b + uintptr(bits.TrailingZeros32(m))*4) & x.Numbers
 				break
 			}
