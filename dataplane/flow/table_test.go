@@ -152,7 +152,7 @@ func (m *model) checkIndex() {
 			words++
 			e := m.tab.entry(word & m.tab.buckets.Numbers)
 			hash := m.tab.Hash(e.A, e.B)
-			if e.B == 0 || word&^m.tab.buckets.Numbers != m.tab.tag(hash) {
+			if e.B == 0 || word&^m.tab.buckets.Numbers != m.tab.buckets.Tag(hash) {
 				m.t.Fatalf("a word %#x leads to an entry %+v of hash %#x", word, e, hash)
 			}
 			for home := m.tab.BucketOf(hash); home != b; home = m.tab.next(home) {
