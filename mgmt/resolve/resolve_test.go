@@ -171,20 +171,17 @@ func TestLookup(t *testing.T) {
 // TestFollow: names are asked for again when their time is over, after a failure as said; what is taken away is asked for no more.
 func TestFollow(t *testing.T) {
 	z := serve(t, "127.0.53.4", "53", map[string]func(*dns.Msg, bool){"a.test.": records("a.test. 1 A 10.2.0.11")})
-	answers := make(chan Answer, 64)
-	r := New(resolvConf(t, "nameserver 127.0.53.4\noptions timeout:1 attempts:1\n"), func(a Answer) { answers <- a })
+	answers := map[string]chan Answer{"a": make(chan Answer, 64), "b": make(chan Answer, 64)} // each name's in order, none lost
+	r := New(resolvConf(t, "nameserver 127.0.53.4\noptions timeout:1 attempts:1\n"), func(a Answer) { answers[a.Server] <- a })
 	defer r.Close()
 	next := func(server string) Answer {
 		t.Helper()
-		for {
-			select {
-			case a := <-answers:
-				if a.Server == server {
-					return a
-				}
-			case <-time.After(10 * time.Second):
-				t.Fatalf("no answer for %s in 10 s", server)
-			}
+		select {
+		case a := <-answers[server]:
+			return a
+		case <-time.After(30 * time.Second):
+			t.Fatalf("no answer for %s in 30 s", server)
+			return Answer{}
 		}
 	}
 	a := compile.Query{Server: "a", Domain: "a.test", Retry: time.Second}
