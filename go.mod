@@ -11,6 +11,7 @@ require (
 	github.com/vishvananda/netlink v1.3.1 // addresses, routes, neighbors
 	github.com/vishvananda/netns v0.0.5 // namespaces in tests
 	github.com/yerden/go-dpdk v0.1.0 // DPDK; replaced by dataplane/dpdk
+	go.yaml.in/yaml/v3 v3.0.4 // configuration as YAML
 	golang.org/x/crypto v0.59.0 // SSH protocol, argon2id
 	golang.org/x/net v0.62.0 // DNS messages of monitors
 	golang.org/x/sys v0.50.0 // system calls
@@ -32,7 +33,6 @@ require (
 	github.com/spf13/cast v1.10.0 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/subosito/gotenv v1.6.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect

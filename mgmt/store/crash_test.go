@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sluice/mgmt/render"
 )
 
 // TestMain lets the test program be the one that is killed or that meets a full disk.
@@ -134,11 +136,11 @@ func checkEarlier(t *testing.T, dir string) {
 	newer := 1 << 60
 	for _, f := range s.Earlier() {
 		data, err := os.ReadFile(f)
-		r := decode(data, nil)
-		if err != nil || len(r.problems) > 0 {
-			t.Fatalf("%s: %v %v", f, err, r.problems)
+		r := render.ReadXML(data, render.Options{})
+		if err != nil || len(r.Problems) > 0 {
+			t.Fatalf("%s: %v %v", f, err, r.Problems)
 		}
-		n, _ := strconv.Atoi(strings.TrimPrefix(strings.Fields(names(r.config))[0], "v"))
+		n, _ := strconv.Atoi(strings.TrimPrefix(strings.Fields(names(r.Config))[0], "v"))
 		if n > newer {
 			t.Fatalf("%s holds version %d, a lower number holds %d", f, n, newer)
 		}
@@ -282,7 +284,7 @@ func checkNames(t *testing.T, s *Store, failed string, want ...string) {
 	var got []string
 	for _, f := range append(s.Earlier(), s.Path()) {
 		data, _ := os.ReadFile(f)
-		got = append(got, names(decode(data, nil).config))
+		got = append(got, names(render.ReadXML(data, render.Options{}).Config))
 	}
 	for _, w := range want {
 		if !slices.Contains(got, w) {

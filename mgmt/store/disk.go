@@ -11,10 +11,12 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"sluice/mgmt/render"
 )
 
 // maxFile is the greatest startup file that is read, in bytes.
-const maxFile = 64 << 20
+const maxFile = render.MaxText
 
 // disk are the steps of a save, so that a test can make each of them fail.
 type disk struct {
@@ -165,7 +167,7 @@ func (s *Store) keepEarlier(data []byte) error {
 	if zero, err := os.Stat(name(0)); err == nil && os.SameFile(now, zero) {
 		return nil
 	}
-	if old, err := readLimited(s.Path()); err == nil && bytes.Equal(withoutMeta(old), withoutMeta(data)) {
+	if old, err := readLimited(s.Path()); err == nil && bytes.Equal(render.WithoutMeta(old), render.WithoutMeta(data)) {
 		return nil
 	}
 	last := 0

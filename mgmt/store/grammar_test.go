@@ -1,11 +1,9 @@
 package store
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice/cli/grammar"
 	"sluice/vendor-config/schema"
@@ -72,53 +70,4 @@ func TestRowsAgainstTheRulesAreHeldBack(t *testing.T) {
 	if err := grammar.Check(c); err != nil {
 		t.Error(err)
 	}
-}
-
-func BenchmarkLoad(b *testing.B) {
-	lines := []string{"add ns ip 10.0.0.1 255.0.0.0"}
-	for v := range 1000 {
-		lines = append(lines, fmt.Sprintf("add lb vserver v%d TCP 10.1.%d.%d 80", v, v/250, v%250+1))
-		for n := range 10 {
-			id := v*10 + n
-			lines = append(lines, fmt.Sprintf("add service s%d 10.%d.%d.%d TCP 80", id, 2+id/62500, id/250%250, id%250+1), fmt.Sprintf("bind lb vserver v%d s%d", v, id))
-		}
-	}
-	c := schema.New()
-	for _, l := range lines {
-		op, err := grammar.Parse(l)
-		if err == nil {
-			err = op.Apply(c)
-		}
-		if err != nil {
-			b.Fatal(l, err)
-		}
-	}
-	data, err := encode(c, nil, Meta{At: time.Unix(0, 0)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(data)))
-	b.Run("clean", func(b *testing.B) {
-		for b.Loop() {
-			if r := decode(data, grammar.Check); len(r.problems) > 0 {
-				b.Fatal(r.problems[0])
-			}
-		}
-	})
-	b.Run("3 rows against the rules", func(b *testing.B) {
-		bad := strings.Replace(string(data), "<ip-address>10.1.2.7</ip-address>", "<ip-address>10.1.2.8</ip-address>", 1)
-		bad = strings.Replace(bad, "<ip-address>10.1.3.9</ip-address>", "<ip-address>10.1.3.10</ip-address>", 1)
-		for b.Loop() {
-			if r := decode([]byte(bad), grammar.Check); len(r.problems) == 0 {
-				b.Fatal("nothing is held back")
-			}
-		}
-	})
-	b.Run("save", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := encode(c, nil, Meta{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/mgmt/render"
 	"sluice/vendor-config/schema"
 )
 
@@ -116,13 +117,13 @@ func (s *Store) writeJournal(c *schema.Config, sum string) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.writer.encode(c, nil, Meta{})
+	data, err := s.writer.XML(c, nil, Meta{})
 	if err != nil {
 		return err
 	}
-	rest, _ := bytes.CutPrefix(data, []byte(xmlHead))
+	rest, _ := bytes.CutPrefix(data, []byte(render.Head))
 	// A power cut that loses the name makes the journal void anyway.
-	return s.put(JournalFile, append([]byte(xmlHead+journalHead(boot, sum)), rest...))
+	return s.put(JournalFile, append([]byte(render.Head+journalHead(boot, sum)), rest...))
 }
 
 func journalHead(boot, sum string) string {
@@ -164,20 +165,20 @@ func (s *Store) Restore() (*schema.Config, []Problem, error) {
 	s.mu.Lock()
 	sum := s.sum
 	s.mu.Unlock()
-	whole := []byte(xmlHead + journalHead(boot, sum))
+	whole := []byte(render.Head + journalHead(boot, sum))
 	switch {
 	case bytes.HasPrefix(data, whole):
-		r := decode(data, s.Check)
-		if !r.torn {
-			return r.config, nil, nil
+		r := render.ReadXML(data, render.Options{Check: s.Check})
+		if !r.Torn {
+			return r.Config, nil, nil
 		}
-		if len(r.held) == len(r.problems) { // rows that do not fit this program or the appliance's addresses any more
-			return r.config, r.problems, os.Rename(name, filepath.Join(s.dir, unusedJournal))
+		if len(r.Held) == len(r.Problems) { // rows that do not fit this program or the appliance's addresses any more
+			return r.Config, r.Problems, os.Rename(name, filepath.Join(s.dir, unusedJournal))
 		}
 		err = errors.New("it is damaged")
-	case bytes.HasPrefix(data, []byte(xmlHead+"<?sluice-journal boot=\""+boot+"\"")):
+	case bytes.HasPrefix(data, []byte(render.Head+"<?sluice-journal boot=\""+boot+"\"")):
 		err = ErrReplaced
-	case bytes.HasPrefix(data, []byte(xmlHead+"<?sluice-journal boot=\"")):
+	case bytes.HasPrefix(data, []byte(render.Head+"<?sluice-journal boot=\"")):
 		return nil, nil, nil // of an earlier run of the machine
 	default:
 		err = errors.New("it is damaged")

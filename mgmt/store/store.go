@@ -1,5 +1,5 @@
-// Package store keeps the startup configuration on disk: one XML file with NETCONF `<config>` content, named by the
-// schema, written atomically and read with forgiveness. It also keeps earlier versions. It decides nothing about the
+// Package store keeps the startup configuration on disk: one XML file with NETCONF `<config>` content (package render),
+// written atomically and read with forgiveness. It also keeps earlier versions. It decides nothing about the
 // running configuration and knows neither commands nor the dataplane.
 //
 // Beside it lies a journal, running.xml: the running configuration after the last change, saved or not. A management
@@ -16,10 +16,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
-	"time"
 
+	"sluice/mgmt/render"
 	"sluice/vendor-config/schema"
 )
 
@@ -37,34 +36,10 @@ var ErrBusy = errors.New("A configuration save is in progress")
 var ErrOwned = errors.New("another management works on the configuration directory")
 
 // Meta is what a saved file says about itself.
-type Meta struct {
-	By string    // user who saved
-	At time.Time // to the second
-}
+type Meta = render.Meta
 
 // Problem is one thing in a startup file that could not be put in force.
-type Problem struct {
-	Line   int    // in the file; 0 when the whole file is meant
-	Object string // as the operator types it, with the key: "lb vserver v1"; "" when it is not known
-	Reason string
-	Held   bool // the text is kept and written back by the next save, marked as not in force
-}
-
-// String is the problem as one line for the operator.
-func (p Problem) String() string {
-	var b strings.Builder
-	if p.Line > 0 {
-		fmt.Fprintf(&b, "line %d: ", p.Line)
-	}
-	if p.Object != "" {
-		b.WriteString(p.Object + ": ")
-	}
-	b.WriteString(p.Reason)
-	if p.Held {
-		b.WriteString(" (not in force, kept in the file)")
-	}
-	return b.String()
-}
+type Problem = render.Problem
 
 // Startup is what a startup file holds.
 type Startup struct {
@@ -85,13 +60,13 @@ type Store struct {
 
 	saving sync.Mutex // held during a save
 	mu     sync.Mutex
-	seen   bool   // Load has looked at the file
-	sum    string // of the startup file's content when it was last read or written by us; "" if there is none
-	torn   bool   // the file that was loaded holds text that a save would not write back
-	held   []held // what the file holds and is not in force
+	seen   bool          // Load has looked at the file
+	sum    string        // of the startup file's content when it was last read or written by us; "" if there is none
+	torn   bool          // the file that was loaded holds text that a save would not write back
+	held   []render.Held // what the file holds and is not in force
 
 	journal journal // guarded by mu
-	writer  writer
+	writer  render.Writer
 }
 
 // Open prepares dir as a store, creating it when it is missing. Remains of a save that was cut off are removed.
@@ -128,14 +103,14 @@ func (s *Store) Load() (*schema.Config, []Problem, error) {
 	r, err := s.read()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen, s.sum, s.torn, s.held = true, r.sum, r.torn || err != nil, r.held
-	return r.config, r.problems, err
+	s.seen, s.sum, s.torn, s.held = true, r.sum, r.Torn || err != nil, r.Held
+	return r.Config, r.Problems, err
 }
 
 // Saved reads the startup file for display and changes nothing.
 func (s *Store) Saved() (*Startup, error) {
 	r, err := s.read()
-	return &Startup{r.config, r.problems, r.meta}, err
+	return &Startup{r.Config, r.Problems, r.Meta}, err
 }
 
 // Forget drops the rows that are kept though they are not in force, so that the next save leaves them out. It returns
@@ -148,16 +123,27 @@ func (s *Store) Forget() int {
 	return n
 }
 
+// result is what the startup file holds.
+type result struct {
+	*render.Document
+	sum string // of the file's content
+}
+
 func (s *Store) read() (*result, error) {
 	data, err := readLimited(s.Path())
+	nothing := &result{Document: &render.Document{Config: schema.New()}}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return &result{config: schema.New()}, nil
+		return nothing, nil
 	case err != nil:
-		return &result{config: schema.New()}, fmt.Errorf("the startup configuration %s cannot be read: %w", s.Path(), err)
+		return nothing, fmt.Errorf("the startup configuration %s cannot be read: %w", s.Path(), err)
 	}
-	r := decode(data, s.Check)
-	r.sum = sumOf(data)
+	r := &result{render.ReadXML(data, render.Options{Check: s.Check}), sumOf(data)}
+	for i, p := range r.Problems {
+		if p.Reason == render.Empty {
+			r.Problems[i].Reason += fmt.Sprintf("; earlier versions are in %s.0 to .%d", File, Versions-1)
+		}
+	}
 	return r, nil
 }
 
@@ -181,8 +167,8 @@ func (s *Store) Save(c *schema.Config, m Meta) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept := outdated(s.held, c)
-	data, err := s.writer.encode(c, kept, m)
+	kept := render.Outdated(s.held, c)
+	data, err := s.writer.XML(c, kept, m)
 	if err != nil {
 		return notSaved(err)
 	}

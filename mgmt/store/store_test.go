@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/mgmt/render"
 	"sluice/vendor-config/schema"
 )
 
@@ -123,7 +124,7 @@ func TestEarlierVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := string(rune('l' - i))
-		if got := names(decode(data, nil).config); got != want || filepath.Ext(f) != "."+string(rune('0'+i)) {
+		if got := names(render.ReadXML(data, render.Options{}).Config); got != want || filepath.Ext(f) != "."+string(rune('0'+i)) {
 			t.Errorf("%s holds %q, want %q", filepath.Base(f), got, want)
 		}
 	}
@@ -161,7 +162,7 @@ func TestGapInNumbersIsFilled(t *testing.T) {
 	var got []string
 	for _, f := range s.Earlier() {
 		data, _ := os.ReadFile(f)
-		got = append(got, names(decode(data, nil).config))
+		got = append(got, names(render.ReadXML(data, render.Options{}).Config))
 	}
 	if strings.Join(got, " ") != "d c a" {
 		t.Fatalf("earlier versions hold %v", got)

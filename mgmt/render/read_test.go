@@ -1,10 +1,8 @@
-package store
+package render
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +20,15 @@ func doc(rows ...string) string {
 const web = `<server><name>%s</name><ip-address>10.2.0.11</ip-address></server>`
 
 func server(name string) string { return fmt.Sprintf(web, name) }
+
+// names are the servers of c.
+func names(c *schema.Config) string {
+	var out []string
+	for _, s := range schema.All[schema.Server](c) {
+		out = append(out, s.Name)
+	}
+	return strings.Join(out, " ")
+}
 
 func TestBrokenFileKeepsTheRest(t *testing.T) {
 	for name, x := range map[string]struct {
@@ -89,21 +96,21 @@ func TestBrokenFileKeepsTheRest(t *testing.T) {
 		"comment after a fault":  {doc("<server><nme></server>", "<!--", server("x"), "-->", server("a")), "a", []string{"line 4: server: </server> comes before"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := decode([]byte(x.file), nil)
+			r := ReadXML([]byte(x.file), Options{})
 			var got []string
-			for _, p := range r.problems {
+			for _, p := range r.Problems {
 				got = append(got, p.String())
 			}
 			if len(got) < len(x.want) || !slices.EqualFunc(x.want, got[:len(x.want)], func(w, g string) bool { return strings.HasPrefix(g, w) }) || len(got) > len(x.want)+1 {
 				t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(x.want, "\n"))
 			}
-			if got := names(r.config); got != x.names {
+			if got := names(r.Config); got != x.names {
 				t.Errorf("servers %q, want %q", got, x.names)
 			}
-			if len(r.held) != x.held {
-				t.Errorf("%d held, want %d", len(r.held), x.held)
+			if len(r.Held) != x.held {
+				t.Errorf("%d held, want %d", len(r.Held), x.held)
 			}
-			if !r.torn {
+			if !r.Torn {
 				t.Error("the file would not be put aside before it is overwritten")
 			}
 		})
@@ -122,9 +129,9 @@ func TestGoodFilesInOtherForms(t *testing.T) {
 		"byte order mark and comments": "\ufeff" + doc("<!-- x -->", "<server><!-- y --><name>a</name><ip-address><![CDATA[10.2.0.11]]></ip-address></server>"),
 		"CRLF":                         strings.ReplaceAll(doc(server("a")), "\n", "\r\n"),
 	} {
-		r := decode([]byte(file), nil)
-		if len(r.problems) > 0 || r.torn || names(r.config) != "a" {
-			t.Errorf("%s: %v, servers %q, torn %v", name, r.problems, names(r.config), r.torn)
+		r := ReadXML([]byte(file), Options{})
+		if len(r.Problems) > 0 || r.Torn || names(r.Config) != "a" {
+			t.Errorf("%s: %v, servers %q, torn %v", name, r.Problems, names(r.Config), r.Torn)
 		}
 	}
 }
@@ -136,132 +143,13 @@ func TestEveryTruncationKeepsWholeRows(t *testing.T) {
 	}
 	file := doc(rows...)
 	for n := range file {
-		r := decode([]byte(file[:n]), nil)
-		if want := strings.Count(file[:n], "</server>"); len(schema.All[schema.Server](r.config)) != want {
-			t.Fatalf("%d bytes hold %d whole rows, %d are in force", n, want, len(schema.All[schema.Server](r.config)))
+		r := ReadXML([]byte(file[:n]), Options{})
+		if want := strings.Count(file[:n], "</server>"); len(schema.All[schema.Server](r.Config)) != want {
+			t.Fatalf("%d bytes hold %d whole rows, %d are in force", n, want, len(schema.All[schema.Server](r.Config)))
 		}
-		if n < len(file)-1 && len(r.problems) == 0 {
+		if n < len(file)-1 && len(r.Problems) == 0 {
 			t.Fatalf("%d bytes of %d: nothing is reported", n, len(file))
 		}
-	}
-}
-
-// write puts a text in the place of the startup file.
-func write(t *testing.T, s *Store, text string) {
-	t.Helper()
-	if err := os.WriteFile(s.Path(), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func load(t *testing.T, s *Store) (*schema.Config, string) {
-	t.Helper()
-	c, problems, err := s.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, p := range problems {
-		out = append(out, p.String())
-	}
-	return c, strings.Join(out, "\n")
-}
-
-func TestNothingSavedIsLost(t *testing.T) {
-	s := open(t)
-	original := doc(server("a"), `<dns-zone xmlns:q="urn:q"><!-- mine --><q:name>x</q:name></dns-zone>`,
-		"<server><name>b</name><ip-address>bad</ip-address></server>", "<server><name>c</nme></server>")
-	write(t, s, original)
-	c, _ := load(t, s)
-	if err := s.Save(c, Meta{}); err != nil {
-		t.Fatal(err)
-	}
-	aside, err := os.ReadFile(s.Path() + ".broken-1")
-	if err != nil || string(aside) != original {
-		t.Fatalf("the damaged original is not aside: %v", err)
-	}
-	first, _ := os.ReadFile(s.Path())
-	for _, want := range []string{`<content><dns-zone xmlns="` + ownNS + `" xmlns:q="urn:q"><!-- mine --><q:name>x</q:name></dns-zone></content>`,
-		`<reason>unknown element &lt;dns-zone&gt;</reason>`, `<name>b</name><ip-address>bad</ip-address>`} {
-		if !strings.Contains(string(first), want) {
-			t.Errorf("the saved file lacks %s\n%s", want, first)
-		}
-	}
-	c, problems := load(t, s)
-	if !strings.Contains(problems, "dns-zone: unknown element <dns-zone> (not in force, kept in the file)") || !strings.Contains(problems, "server b: Invalid IP address") {
-		t.Errorf("after the next start nobody hears of it:\n%s", problems)
-	}
-	if err := s.Save(c, Meta{}); err != nil {
-		t.Fatal(err)
-	}
-	if second, _ := os.ReadFile(s.Path()); string(second) != string(first) {
-		t.Errorf("a second save changes the file:\n%s\n%s", first, second)
-	}
-	if left, _ := filepath.Glob(s.Path() + ".broken-*"); len(left) != 1 {
-		t.Errorf("put aside: %v; held rows are no new damage", left)
-	}
-}
-
-func TestHeldRowIsReplacedOrComesIntoForceOrIsForgotten(t *testing.T) {
-	s := open(t)
-	service := "<service><name>s</name><server>b</server><service-type>TCP</service-type><port>80</port></service>"
-	write(t, s, doc(server("a"), "<server><name>b</name><ip-address>bad</ip-address></server>", service, "<dns-zone/>"))
-	c, _ := load(t, s)
-	schema.Put(c, schema.All[schema.Server](servers("b"))[0]) // the operator repairs it
-	if err := s.Save(c, Meta{}); err != nil {
-		t.Fatal(err)
-	}
-	c, problems := load(t, s)
-	if got := names(c); got != "a b" {
-		t.Errorf("servers %q", got)
-	}
-	if strings.Contains(problems, "server b") {
-		t.Errorf("the bad row is still held though a good one has replaced it:\n%s", problems)
-	}
-	if schema.Get[schema.Service](c, "s") == nil || !strings.Contains(problems, "service s: this row was not in force when it was saved and is now") {
-		t.Errorf("the service whose server exists again does not come back, or silently:\n%s", problems)
-	}
-	if n := s.Forget(); n != 1 {
-		t.Errorf("%d rows forgotten, want the zone", n)
-	}
-	if err := s.Save(c, Meta{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, problems := load(t, s); problems != "" {
-		t.Errorf("forgotten rows are back: %s", problems)
-	}
-}
-
-func TestSaveWithoutLoadLosesNothing(t *testing.T) {
-	s := open(t)
-	write(t, s, doc(server("a"), "<dns-zone/>", "<server>"))
-	save(t, s, "z")
-	data, _ := os.ReadFile(s.Path())
-	if !strings.Contains(string(data), "<dns-zone") {
-		t.Errorf("the unknown row is gone:\n%s", data)
-	}
-	if _, err := os.Stat(s.Path() + ".broken-1"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestFileThatCannotBeReadIsPutAside(t *testing.T) {
-	s := open(t)
-	f, err := os.Create(s.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Truncate(maxFile + 1); err != nil { // sparse
-		t.Fatal(err)
-	}
-	f.Close()
-	c, _, err := s.Load()
-	if err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") || c == nil {
-		t.Fatalf("%v", err)
-	}
-	save(t, s, "a")
-	if fi, err := os.Stat(s.Path() + ".broken-1"); err != nil || fi.Size() != maxFile+1 {
-		t.Fatalf("%v %v", fi, err)
 	}
 }
 
@@ -282,14 +170,14 @@ func TestCheckHoldsBackSingleRows(t *testing.T) {
 		}
 		return nil
 	}
-	r := decode([]byte(doc(rows...)), check)
-	if len(schema.All[schema.Server](r.config)) != 197 || len(r.held) != 3 || len(r.problems) != 3 {
-		t.Fatalf("%d in force, %d held\n%v", len(schema.All[schema.Server](r.config)), len(r.held), r.problems)
+	r := ReadXML([]byte(doc(rows...)), Options{Check: check})
+	if len(schema.All[schema.Server](r.Config)) != 197 || len(r.Held) != 3 || len(r.Problems) != 3 {
+		t.Fatalf("%d in force, %d held\n%v", len(schema.All[schema.Server](r.Config)), len(r.Held), r.Problems)
 	}
-	if got, want := r.problems[1].String(), "line 81: server w77: Operation not permitted [w77] (not in force, kept in the file)"; got != want {
+	if got, want := r.Problems[1].String(), "line 81: server w77: Operation not permitted [w77] (not in force, kept in the file)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if check(r.config) != nil {
+	if check(r.Config) != nil {
 		t.Error("what is in force does not pass the check")
 	}
 }
@@ -302,12 +190,12 @@ func TestHostileFilesAreReadInBoundedTime(t *testing.T) {
 		"unknown and broken": "<x><&></x>", "nested": "<a>", "ends": "</a>", "rows": "<server><name>a</name></server>",
 	} {
 		start := time.Now()
-		r := decode([]byte(strings.Repeat(unit, n/len(unit))), func(*schema.Config) error { return nil })
+		r := ReadXML([]byte(strings.Repeat(unit, n/len(unit))), Options{Check: func(*schema.Config) error { return nil }})
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: %v for 1 MiB", name, took)
 		}
-		if len(r.problems) == 0 || len(r.problems) > maxProblems+1 {
-			t.Errorf("%s: %d problems", name, len(r.problems))
+		if len(r.Problems) == 0 || len(r.Problems) > maxProblems+1 {
+			t.Errorf("%s: %d problems", name, len(r.Problems))
 		}
 	}
 }

@@ -1,14 +1,12 @@
-package store
+package render
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"regexp"
 	"sort"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"sluice/vendor-config/schema"
 )
@@ -93,39 +91,6 @@ func endOfComment(data []byte, start int) int {
 	}
 	return len(data)
 }
-
-// line is the number of the line that an offset is on, from 1.
-func (r *reader) line(at int) int {
-	at = min(at, len(r.data))
-	if at == len(r.data) && at > 0 && r.data[at-1] == '\n' {
-		at-- // the end of a file is on its last line
-	}
-	if r.lineAt > at {
-		r.lineAt, r.lineNo = 0, 0
-	}
-	r.lineNo += bytes.Count(r.data[r.lineAt:at], []byte{'\n'})
-	r.lineAt = at
-	return r.lineNo + 1
-}
-
-// nonBlank is the index of the first byte that is no white space, or -1.
-func nonBlank(b []byte) int {
-	return bytes.IndexFunc(b, func(c rune) bool { return !strings.ContainsRune(" \t\r\n\ufeff", c) })
-}
-
-// clip shortens a text that goes into a report.
-func clip(s string) string {
-	if len(s) <= maxReason {
-		return s
-	}
-	cut := maxReason
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "..."
-}
-
-var errWork = errors.New("too much to read")
 
 // source is the data for the decoder. It counts what is read and stops when the allowance is used up.
 type source struct {

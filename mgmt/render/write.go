@@ -1,4 +1,4 @@
-package store
+package render
 
 import (
 	"bytes"
@@ -22,7 +22,8 @@ const (
 // formatVersion is the version of the schema that the file is written by.
 const formatVersion = "1"
 
-const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+// Head is the first line of an XML file.
+const Head = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
 // written is the text of the rows of one object.
 type written struct {
@@ -31,22 +32,25 @@ type written struct {
 	text []byte
 }
 
-// writer writes files and keeps the texts of rows, which take longer to make than to write: of a configuration that
-// differs from the one before in a row, one text is new.
-type writer struct {
+// Writer writes XML files and keeps the texts of rows, which take longer to make than to write: of a configuration that
+// differs from the one before in a row, one text is new. Several may use it at once.
+type Writer struct {
 	mu      sync.Mutex
 	config  *schema.Config
 	objects map[*schema.Object]*written
 }
 
-// encode is writer.encode for a file that nothing like it was written before.
-func encode(c *schema.Config, kept []held, m Meta) ([]byte, error) {
-	return new(writer).encode(c, kept, m)
+// XML is the configuration as the content of a file, whoever saved it.
+func XML(c *schema.Config) ([]byte, error) { return encode(c, nil, Meta{}) }
+
+// encode is Writer.XML for a file that nothing like it was written before.
+func encode(c *schema.Config, kept []Held, m Meta) ([]byte, error) {
+	return new(Writer).XML(c, kept, m)
 }
 
-// encode writes the file. The form is canonical: objects in the order of the schema, rows in the order in which they
+// XML writes the file with what is kept in it though it is not in force. The form is canonical: objects in the order of the schema, rows in the order in which they
 // were created, leaves in the order of the struct with the keys first, and no leaf at its default.
-func (w *writer) encode(c *schema.Config, kept []held, m Meta) ([]byte, error) {
+func (w *Writer) XML(c *schema.Config, kept []Held, m Meta) ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.config == nil {
@@ -54,9 +58,11 @@ func (w *writer) encode(c *schema.Config, kept []held, m Meta) ([]byte, error) {
 	}
 	objects := map[*schema.Object]*written{} // put in place when all is well
 	var b bytes.Buffer
-	b.WriteString(xmlHead)
-	at := m.At.UTC().Format(time.RFC3339)
-	fmt.Fprintf(&b, "<?sluice version=%q saved-by=%q saved-at=%q?>\n", formatVersion, plainName(m.By), at)
+	b.WriteString(Head)
+	if m != (Meta{}) {
+		at := m.At.UTC().Format(time.RFC3339)
+		fmt.Fprintf(&b, "<?sluice version=%q saved-by=%q saved-at=%q?>\n", formatVersion, plainName(m.By), at)
+	}
 	fmt.Fprintf(&b, "<config xmlns=%q>\n  <sluice xmlns=%q>\n", baseNS, ownNS)
 	for _, o := range schema.Objects() {
 		t := w.objects[o]
@@ -116,31 +122,54 @@ func (t *written) begin(k int) int {
 }
 
 func encodeRow(b *bytes.Buffer, o *schema.Object, row any) error {
+	all, err := values(o, row)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "    <%s>\n", o.YANG)
+	for _, l := range all {
+		fmt.Fprintf(b, "      <%s>", l.field.YANG)
+		escape.WriteString(b, l.text)
+		fmt.Fprintf(b, "</%s>\n", l.field.YANG)
+	}
+	fmt.Fprintf(b, "    </%s>\n", o.YANG)
+	return nil
+}
+
+// value is a leaf that is written.
+type value struct {
+	field *schema.Field
+	text  string
+}
+
+// values are what is written of a row: keys, what is required, and what is not at its default.
+func values(o *schema.Object, row any) ([]value, error) {
 	v := reflect.ValueOf(row).Elem()
 	scratch := reflect.New(o.Type).Elem()
-	fmt.Fprintf(b, "    <%s>\n", o.YANG)
+	var out []value
 	for _, f := range leaves(o) {
 		text := f.Text(v)
 		scratch.Set(v)
 		if f.Reset(o, scratch); f.Key == 0 && !f.Required && text == f.Text(scratch) {
 			continue
 		}
+		if f.Secret && text == schema.Hidden {
+			out = append(out, value{f, text})
+			continue
+		}
 		// What could not be read back is not written: the operator hears of it now and not after the next start.
 		if err := f.Set(scratch, text); err != nil {
-			return err
+			return nil, err
 		}
 		if f.Text(scratch) != text {
-			return fmt.Errorf("%s: the value %q would be read back as %q", f.CLI, text, f.Text(scratch))
+			return nil, fmt.Errorf("%s: the value %q would be read back as %q", f.CLI, text, f.Text(scratch))
 		}
 		if err := textual(text); err != nil {
-			return fmt.Errorf("%s: %w", f.CLI, err)
+			return nil, fmt.Errorf("%s: %w", f.CLI, err)
 		}
-		fmt.Fprintf(b, "      <%s>", f.YANG)
-		escape.WriteString(b, text)
-		fmt.Fprintf(b, "</%s>\n", f.YANG)
+		out = append(out, value{f, text})
 	}
-	fmt.Fprintf(b, "    </%s>\n", o.YANG)
-	return nil
+	return out, nil
 }
 
 // leaves are the fields in the order in which they are written: keys first (RFC 7950 7.8.5).
@@ -196,9 +225,9 @@ func plainName(s string) string {
 	}, s)
 }
 
-// withoutMeta is the file without the line that says who saved it and when.
-func withoutMeta(data []byte) []byte {
-	rest, ok := bytes.CutPrefix(data, []byte(xmlHead))
+// WithoutMeta is the file without the line that says who saved it and when.
+func WithoutMeta(data []byte) []byte {
+	rest, ok := bytes.CutPrefix(data, []byte(Head))
 	if !ok || !bytes.HasPrefix(rest, []byte("<?sluice ")) {
 		return data
 	}

@@ -1,4 +1,4 @@
-package store
+package render
 
 import (
 	"bytes"
@@ -9,18 +9,19 @@ import (
 	"sluice/vendor-config/schema"
 )
 
-// held is an element of the file that is well-formed and not in force: an object that this version does not know, or a
-// row that is not valid. It is written back outside <sluice>, so that what is in force stays valid under our module.
-type held struct {
+// Held is an element of the file that is well-formed and not in force: an object that this version does not know, or a
+// row that is not valid. It is written back outside <sluice>, so that what is in force stays valid under our
+// module.
+type Held struct {
 	text   []byte // the element, verbatim, with every namespace that it needs declared in it
 	reason string // why it is not in force
 	object *schema.Object
 	key    string // of the row, when the object is known and the key is whole
 }
 
-// outdated leaves out the held rows that a row in force has replaced since.
-func outdated(all []held, c *schema.Config) []held {
-	return slices.DeleteFunc(slices.Clone(all), func(h held) bool {
+// Outdated leaves out the held rows that a row in force has replaced since.
+func Outdated(all []Held, c *schema.Config) []Held {
+	return slices.DeleteFunc(slices.Clone(all), func(h Held) bool {
 		if h.object == nil || h.key == "" && !h.object.Single {
 			return false
 		}
@@ -29,7 +30,7 @@ func outdated(all []held, c *schema.Config) []held {
 	})
 }
 
-func encodeHeld(b *bytes.Buffer, kept []held) {
+func encodeHeld(b *bytes.Buffer, kept []Held) {
 	if len(kept) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package store
+package render
 
 import (
 	"encoding/xml"
@@ -17,7 +17,7 @@ type row struct {
 	object *schema.Object
 	value  any // pointer to the object's struct
 	at     int // offset in the file
-	text   held
+	text   Held
 	again  bool // it was held when the file was saved
 }
 
@@ -46,8 +46,8 @@ func (r *reader) row(o *schema.Object, t xml.StartElement, start int, scope map[
 	}
 	name := rawName(t.Name)
 	_, declared := scopeOf(nil, t.Attr)
-	h := held{text: selfContained(r.data[start:r.offset()], len(name), scope, declared), object: o}
-	value, at, why := build(o, leaves)
+	h := Held{text: selfContained(r.data[start:r.offset()], len(name), scope, declared), object: o}
+	value, at, why := r.build(o, leaves)
 	if why == nil && stray != "" {
 		at, why = start, errors.New(stray)
 	}
@@ -56,7 +56,7 @@ func (r *reader) row(o *schema.Object, t xml.StartElement, start int, scope map[
 	}
 	if why == nil {
 		h.key = o.Key(value)
-		r.rows = append(r.rows, &row{o, value, start, h, again})
+		r.add(&row{o, value, start, h, again})
 		return nil
 	}
 	if at < 0 {
@@ -148,8 +148,9 @@ func unclosed(at int) *fault {
 	return &fault{at: at, msg: "another row begins here before the end of this one", resume: at}
 }
 
-// build makes a row of its leaves. at is the offset of the first leaf at fault, -1 when it is the row itself.
-func build(o *schema.Object, leaves []*leaf) (value any, at int, err error) {
+// build makes a row of its leaves, on top of the row that the base has with that key. at is the offset of the first leaf at
+// fault, -1 when it is the row itself.
+func (r *findings) build(o *schema.Object, leaves []*leaf) (value any, at int, err error) {
 	value, at = o.Fresh(), -1
 	v := reflect.ValueOf(value).Elem()
 	given := map[*schema.Field]bool{}
@@ -160,13 +161,17 @@ func build(o *schema.Object, leaves []*leaf) (value any, at int, err error) {
 		}
 		faults = append(faults, why)
 	}
+	before := r.before(o, leaves)
+	if before != nil {
+		v.Set(reflect.ValueOf(before).Elem())
+	}
 	for _, l := range leaves {
 		f := fieldOf(o, l.name)
 		switch {
 		case l.bad != "":
 			blame(l, l.bad)
 		case f == nil:
-			blame(l, fmt.Sprintf("unknown element <%s>", l.name))
+			blame(l, fmt.Sprintf("unknown element <%s>", clip(l.name)))
 		case given[f]:
 			blame(l, fmt.Sprintf("<%s> is given twice", l.name))
 		case l.text.Len() > maxLeaf:
@@ -181,11 +186,11 @@ func build(o *schema.Object, leaves []*leaf) (value any, at int, err error) {
 		}
 	}
 	for _, f := range o.Fields {
-		if f.DefaultBy != "" && !given[f] {
+		if f.DefaultBy != "" && !given[f] && before == nil {
 			f.Reset(o, v)
 		}
 	}
-	if m := missing(o, v, given); len(m) > 0 {
+	if m := missing(o, v, given, before != nil); len(m) > 0 {
 		faults = append(faults, fmt.Sprintf("Required argument missing [%s]", strings.Join(m, ", ")))
 	}
 	if len(faults) > 0 {
@@ -194,11 +199,21 @@ func build(o *schema.Object, leaves []*leaf) (value any, at int, err error) {
 	return value, -1, nil
 }
 
+// before is the row of the base that the leaves are about, or nil.
+func (r *findings) before(o *schema.Object, leaves []*leaf) any {
+	v := reflect.New(o.Type)
+	if r.base.Len(o) == 0 || !key(o, leaves, v.Elem()) {
+		return nil
+	}
+	row, _ := r.base.Row(o, o.Key(v.Interface()))
+	return row
+}
+
 // missing lists the keys and required arguments that have no value.
-func missing(o *schema.Object, v reflect.Value, given map[*schema.Field]bool) []string {
+func missing(o *schema.Object, v reflect.Value, given map[*schema.Field]bool, before bool) []string {
 	var out []string
 	for _, f := range leaves(o) {
-		if (f.Key > 0 || f.Required) && (!given[f] || f.Text(v) == "") {
+		if (f.Key > 0 || f.Required) && (!given[f] && !before || f.Text(v) == "") {
 			out = append(out, f.CLI)
 		}
 	}
@@ -207,7 +222,11 @@ func missing(o *schema.Object, v reflect.Value, given map[*schema.Field]bool) []
 
 // whole tells whether the leaves hold the whole key of a row.
 func whole(o *schema.Object, leaves []*leaf) bool {
-	v := reflect.New(o.Type).Elem()
+	return key(o, leaves, reflect.New(o.Type).Elem())
+}
+
+// key sets the key of v to what the leaves say, if they say all of it.
+func key(o *schema.Object, leaves []*leaf, v reflect.Value) bool {
 	for _, f := range o.Keys() {
 		l := leafOf(leaves, f)
 		if l == nil || l.bad != "" || f.Set(v, valueOf(f, l)) != nil || f.Text(v) == "" {

@@ -1,4 +1,4 @@
-package store
+package render
 
 import (
 	"encoding/xml"
@@ -6,29 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 
 	"sluice/vendor-config/schema"
 )
-
-// Limits of what is read.
-const (
-	maxDepth    = 64       // elements inside one another
-	maxLeaf     = 64 << 10 // bytes of one value
-	maxProblems = 10000    // reported one by one; the rest is counted
-	maxReason   = 300      // bytes of one reason
-)
-
-// result is what decode has found.
-type result struct {
-	config   *schema.Config
-	problems []Problem
-	held     []held
-	torn     bool // the file holds what a save would not write back as it stands
-	meta     Meta
-	sum      string // of the file's content
-}
 
 // level is where in the file the reader stands.
 type level int
@@ -52,20 +33,15 @@ type frame struct {
 // reader walks through the file once. It resynchronises where the XML is broken, so it uses the tokens of encoding/xml
 // and keeps track of nesting and namespaces itself.
 type reader struct {
-	data      []byte
-	base      int // offset at which dec began
-	dec       *xml.Decoder
-	work      int // bytes that may still be read, over all attempts
-	stack     []frame
-	resynced  bool
-	rootSeen  bool
-	rows      []*row
-	nextRow   int // cache of findRow: the row start found last
-	searched  int // and from where
-	uncounted int // problems beyond maxProblems
-	lineAt    int // cache of line: an offset
-	lineNo    int // and the line ends before it
-	out       result
+	findings
+	start    int // offset at which dec began
+	dec      *xml.Decoder
+	work     int // bytes that may still be read, over all attempts
+	stack    []frame
+	resynced bool
+	rootSeen bool
+	nextRow  int // cache of findRow: the row start found last
+	searched int // and from where
 }
 
 // fault is a place where the text is no longer well-formed.
@@ -77,30 +53,28 @@ type fault struct {
 
 func (f *fault) Error() string { return f.msg }
 
-// decode reads a startup file. It never fails: what cannot be read becomes a problem.
-func decode(data []byte, check func(*schema.Config) error) *result {
+// ReadXML reads the content of a startup file. It never fails: what cannot be read becomes a problem, and reading goes on
+// behind it.
+func ReadXML(data []byte, opt Options) *Document {
 	// Every attempt after a fault reads on from a later place; a hostile file could make each of them long.
-	r := &reader{data: data, work: 8*len(data) + 1<<20, nextRow: -1, searched: -1}
-	r.out.config = schema.New()
+	r := &reader{findings: found(data, opt), work: 8*len(data) + 1<<20, nextRow: -1, searched: -1}
+	if r.tooLong() {
+		return &r.Document
+	}
 	r.restart(0)
 	r.run()
-	r.settle(check)
-	slices.SortStableFunc(r.out.problems, func(a, b Problem) int { return a.Line - b.Line })
-	if r.uncounted > 0 {
-		r.out.problems = append(r.out.problems, Problem{Reason: fmt.Sprintf("%d more problems are not listed", r.uncounted)})
-	}
-	return &r.out
+	return r.finish(opt.Check)
 }
 
 func (r *reader) restart(at int) {
 	if at == 0 && strings.HasPrefix(string(r.data[:min(3, len(r.data))]), "\ufeff") {
 		at = 3
 	}
-	r.base, r.dec = at, xml.NewDecoder(&source{data: r.data[at:], work: &r.work})
+	r.start, r.dec = at, xml.NewDecoder(&source{data: r.data[at:], work: &r.work})
 }
 
 // offset is where the next token begins.
-func (r *reader) offset() int { return r.base + int(r.dec.InputOffset()) }
+func (r *reader) offset() int { return r.start + int(r.dec.InputOffset()) }
 
 // token reads one token; an error other than io.EOF is a *fault.
 func (r *reader) token() (tok xml.Token, start int, err error) {
@@ -146,7 +120,7 @@ func (r *reader) run() {
 				r.problem(start, "", "a document type declaration is refused and has no effect")
 			case xml.ProcInst:
 				if t.Target == "sluice" {
-					r.out.meta = parseMeta(string(t.Inst))
+					r.Meta = parseMeta(string(t.Inst))
 				}
 			}
 		}
@@ -219,7 +193,7 @@ func (r *reader) close(t xml.EndElement, start int) {
 func (r *reader) ended() {
 	switch {
 	case nonBlank(r.data) < 0:
-		r.problem(0, "", "the file is empty; earlier versions are in "+File+".0 to ."+fmt.Sprint(Versions-1))
+		r.problem(0, "", Empty)
 	case !r.rootSeen && !r.resynced:
 		r.problem(0, "", "the file holds no <config>")
 	case len(r.stack) > 0 && !r.resynced:
@@ -239,7 +213,7 @@ func (r *reader) unknown(t xml.StartElement, start int, scope map[string]string,
 		return nil
 	}
 	_, declared := scopeOf(nil, t.Attr)
-	h := held{text: selfContained(r.data[start:r.offset()], len(name), scope, declared), reason: fmt.Sprintf("unknown element <%s>", name)}
+	h := Held{text: selfContained(r.data[start:r.offset()], len(name), scope, declared), reason: fmt.Sprintf("unknown element <%s>", name)}
 	r.hold(h, start, t.Name.Local, at == inContent)
 	return nil
 }
@@ -270,29 +244,6 @@ func (r *reader) skip(name xml.Name) error {
 		}
 	}
 	return nil
-}
-
-// problem records what is wrong at an offset; the file is then put aside before the next save.
-func (r *reader) problem(at int, object, reason string) {
-	r.out.torn = true
-	r.report(Problem{Line: r.line(at), Object: object, Reason: reason})
-}
-
-func (r *reader) report(p Problem) {
-	if len(r.out.problems) >= maxProblems {
-		r.uncounted++
-		return
-	}
-	p.Reason = clip(p.Reason)
-	r.out.problems = append(r.out.problems, p)
-}
-
-// hold keeps an element that is not in force. again: it was held before, so the file is none the worse for it.
-func (r *reader) hold(h held, at int, object string, again bool) {
-	h.reason = clip(h.reason)
-	r.out.held = append(r.out.held, h)
-	r.out.torn = r.out.torn || !again
-	r.report(Problem{Line: r.line(at), Object: object, Reason: h.reason, Held: true})
 }
 
 // scopeOf adds the namespaces that the attributes declare; declared are their prefixes.

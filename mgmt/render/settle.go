@@ -1,4 +1,4 @@
-package store
+package render
 
 import (
 	"fmt"
@@ -14,20 +14,20 @@ const maxChecks = 1000
 
 // settle makes a configuration of the rows: those that exist already, that point to nothing or that the check refuses
 // are held back.
-func (r *reader) settle(check func(*schema.Config) error) {
+func (r *findings) settle(check func(*schema.Config) error) {
 	rows := r.checked(r.referring(r.first(r.rows)), check)
-	c := schema.New()
+	c := r.base.Clone()
 	for _, w := range rows {
 		c.Put(w.object, w.value)
 		if w.again {
-			r.report(Problem{Line: r.line(w.at), Object: w.title(), Reason: "this row was not in force when it was saved and is now"})
+			r.report(Problem{Line: r.line(w.at), Object: w.title(), Reason: inForceAgain})
 		}
 	}
-	r.out.config = c
+	r.Config = c
 }
 
 // first leaves out rows whose key has been seen. They are not held: a save writes the first one only.
-func (r *reader) first(rows []*row) []*row {
+func (r *findings) first(rows []*row) []*row {
 	c := schema.New()
 	return slices.DeleteFunc(rows, func(w *row) bool {
 		if _, ok := c.Row(w.object, w.text.key); ok {
@@ -41,8 +41,8 @@ func (r *reader) first(rows []*row) []*row {
 }
 
 // referring holds back rows that name what does not exist, and then those that name these.
-func (r *reader) referring(rows []*row) []*row {
-	c := schema.New()
+func (r *findings) referring(rows []*row) []*row {
+	c := r.base.Clone()
 	for _, w := range rows {
 		c.Put(w.object, w.value)
 	}
@@ -55,6 +55,9 @@ func (r *reader) referring(rows []*row) []*row {
 			}
 			again = true
 			c.Delete(w.object, w.text.key)
+			if row, ok := r.base.Row(w.object, w.text.key); ok {
+				c.Put(w.object, row)
+			}
 			r.holdRow(w, why)
 			return true
 		})
@@ -62,7 +65,7 @@ func (r *reader) referring(rows []*row) []*row {
 	return rows
 }
 
-func (r *reader) holdRow(w *row, why string) {
+func (r *findings) holdRow(w *row, why string) {
 	h := w.text
 	h.reason = why
 	r.hold(h, w.at, w.title(), w.again)
@@ -70,8 +73,8 @@ func (r *reader) holdRow(w *row, why string) {
 
 // checked holds back the rows that the check refuses. It halves what is refused until single rows are left. A row may
 // need one that comes later, so those that were refused get a second chance.
-func (r *reader) checked(rows []*row, check func(*schema.Config) error) []*row {
-	if check == nil || check(schema.New()) != nil { // a check that refuses nothing at all says nothing about rows
+func (r *findings) checked(rows []*row, check func(*schema.Config) error) []*row {
+	if check == nil || check(r.base) != nil { // a check that refuses what was there before says nothing about rows
 		return rows
 	}
 	objects := schema.Objects()
@@ -81,7 +84,7 @@ func (r *reader) checked(rows []*row, check func(*schema.Config) error) []*row {
 	}
 	ordered := slices.Clone(rows)
 	slices.SortStableFunc(ordered, func(a, b *row) int { return place[a.object] - place[b.object] })
-	s := sieve{check: check, good: schema.New(), left: maxChecks}
+	s := sieve{check: check, good: r.base.Clone(), left: maxChecks}
 	s.add(ordered)
 	refused := s.refused
 	s.refused = nil
@@ -130,6 +133,9 @@ func (s *sieve) add(rows []*row) {
 		why := dangling(try, w)
 		if why != "" {
 			try.Delete(w.object, w.text.key)
+			if row, ok := s.good.Row(w.object, w.text.key); ok {
+				try.Put(w.object, row)
+			}
 			s.refused = append(s.refused, refusal{w, why})
 		}
 		return why != ""

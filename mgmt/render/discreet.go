@@ -1,0 +1,30 @@
+package render
+
+import (
+	"reflect"
+
+	"sluice/vendor-config/schema"
+)
+
+// Discreet is the configuration as it may be shown: secrets are hidden. Reading it back as it stands is refused.
+func Discreet(c *schema.Config) *schema.Config {
+	d := c.Clone()
+	for _, o := range schema.Objects() {
+		for _, f := range o.Fields {
+			if !o.Rows || !f.Secret {
+				continue
+			}
+			for _, row := range d.Rows(o) {
+				v := reflect.ValueOf(row).Elem()
+				if f.Text(v) == "" {
+					continue
+				}
+				hidden := reflect.New(o.Type)
+				hidden.Elem().Set(v)
+				hidden.Elem().Field(f.Index).SetString(schema.Hidden)
+				d.Put(o, hidden.Interface())
+			}
+		}
+	}
+	return d
+}
