@@ -1,0 +1,334 @@
+package yang
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// head is what stands before the objects.
+const head = `module sluice {
+  yang-version 1.1;
+  namespace "urn:sluice:config";
+  prefix sluice;
+
+  organization "Sluice";
+  contact "The people who run the appliance";
+  description
+    "The configuration of an application delivery appliance. It is written out from the appliance's object model: a list is
+     a kind of object, a leaf an argument of its commands.";
+
+  revision %s {
+    description
+      "The objects of this release.";
+  }
+
+  extension command {
+    argument words;
+    description
+      "The object or argument as operators type it.";
+  }
+
+  extension secret {
+    description
+      "The value is not shown to anybody.";
+  }
+
+  extension stored {
+    description
+      "The object is kept and written back, but its function is not built in this release.";
+  }
+
+  typedef text {
+    type string {
+      pattern '\P{Cc}*';
+    }
+    description
+      "Text without control characters.";
+  }
+
+  typedef name {
+    type string {
+      pattern '[A-Za-z0-9_][A-Za-z0-9_#. :@=\-]*';
+    }
+    description
+      "Name of an object.";
+  }
+
+  typedef port-name {
+    type string {
+      pattern '[0-9]{1,3}/[0-9]{1,3}';
+    }
+    description
+      "Port of the appliance, e.g. 1/1.";
+  }
+
+  typedef ipv4-address {
+    type string {
+      pattern '(([0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])\.){3}'
+            + '([0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])';
+    }
+    description
+      "IPv4 address in dotted decimals.";
+  }
+
+  container sluice {
+    description
+      "Everything that is configured.";
+`
+
+// Text is the module of the configuration.
+func Text() string {
+	w := &writer{}
+	fmt.Fprintf(&w.b, head, Revision)
+	w.depth = 2
+	for _, o := range schema.Objects() {
+		if o.Rows {
+			w.object(o)
+		}
+	}
+	w.b.WriteString("  }\n}\n")
+	return w.b.String()
+}
+
+// writer writes statements, each on a line of its own.
+type writer struct {
+	b     strings.Builder
+	depth int
+}
+
+func (w *writer) line(format string, args ...any) {
+	w.b.WriteString(strings.Repeat("  ", w.depth))
+	fmt.Fprintf(&w.b, format+"\n", args...)
+}
+
+// block writes a statement with others inside.
+func (w *writer) block(statement string, inside func()) {
+	w.line("%s {", statement)
+	w.depth++
+	inside()
+	w.depth--
+	w.line("}")
+}
+
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
+}
+
+// description writes text in lines that are no longer than is comfortable.
+func (w *writer) description(text string) {
+	const width = 120
+	w.line("description")
+	indent := strings.Repeat("  ", w.depth+1)
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(quote(text)) {
+		if line != "" && len(indent)+1+len(line)+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	lines = append(lines, line)
+	fmt.Fprintf(&w.b, "%s%s;\n", indent, strings.Join(lines, "\n"+indent+" "))
+}
+
+func (w *writer) object(o *schema.Object) {
+	kind := "list "
+	if o.Single {
+		kind = "container "
+	}
+	w.b.WriteString("\n")
+	w.block(kind+o.YANG, func() {
+		if !o.Single {
+			var keys []string
+			for _, f := range o.Keys() {
+				keys = append(keys, f.YANG)
+			}
+			w.line("key %s;", quote(strings.Join(keys, " ")))
+		}
+		w.line("sluice:command %s;", quote(o.Name()))
+		if stored(o) {
+			w.line("sluice:stored;")
+		}
+		w.description(o.Help + ".")
+		for _, f := range leaves(o) {
+			w.leaf(o, f)
+		}
+	})
+}
+
+// leaves are the fields with the keys first, as they are written (RFC 7950 section 7.8.5).
+func leaves(o *schema.Object) []*schema.Field {
+	out := slices.Clone(o.Keys())
+	for _, f := range o.Fields {
+		if f.Key == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (w *writer) leaf(o *schema.Object, f *schema.Field) {
+	w.block("leaf "+f.YANG, func() {
+		w.types(f)
+		if f.Unit != "" {
+			w.line("units %s;", quote(f.Unit))
+		}
+		switch {
+		case f.Key > 0:
+		case f.Required:
+			w.line("mandatory true;")
+		case f.HasDefault && f.Default != "":
+			w.line("default %s;", quote(f.Default))
+		}
+		w.line("sluice:command %s;", quote(f.CLI))
+		if f.Secret {
+			w.line("sluice:secret;")
+		}
+		w.description(f.Help + "." + more(o, f))
+	})
+}
+
+// more are the rules that YANG has no statement for, or none that would still hold when another leaf is changed.
+func more(o *schema.Object, f *schema.Field) string {
+	text := ""
+	if f.Fixed {
+		text += " It is not changed once the object is there."
+	}
+	if f.ForField != "" {
+		text += fmt.Sprintf(" It means something only where %s is %s.", o.Field(f.ForField).YANG, strings.Join(f.ForValues, ", "))
+	}
+	if f.DefaultBy == "" {
+		return text
+	}
+	by := o.Field(f.DefaultBy)
+	row := reflect.New(o.Type).Elem()
+	var all []string
+	for _, e := range by.Enum {
+		if by.Set(row, e) == nil {
+			if d := f.DefaultIn(o, row); d != "" {
+				all = append(all, d+" with "+e)
+			}
+		}
+	}
+	return text + fmt.Sprintf(" Its default depends on %s: %s.", by.YANG, strings.Join(all, ", "))
+}
+
+// types writes the type of a leaf, a union if several are possible.
+func (w *writer) types(f *schema.Field) {
+	var members []func()
+	for _, t := range f.Targets() {
+		path := fmt.Sprintf("/sluice:sluice/sluice:%s/sluice:%s", t.YANG, t.Keys()[0].YANG)
+		members = append(members, func() { w.block("type leafref", func() { w.line("path %s;", quote(path)) }) })
+		if t == schema.Of[schema.LBMonitor]() {
+			members = append(members, func() { w.enumeration(builtin()) })
+		}
+	}
+	switch {
+	case len(members) > 0:
+	case len(f.Enum) > 0:
+		members = append(members, func() { w.enumeration(f.Enum) })
+	case f.Type == reflect.TypeFor[netip.Addr]():
+		members = append(members, func() { w.line("type ipv4-address;") })
+		if f.Any != "" {
+			members = append(members, func() { w.enumeration([]string{"*"}) })
+		}
+	case f.Type.Kind() == reflect.String:
+		members = append(members, func() { w.text(f) })
+	default:
+		members = append(members, func() { w.number(f) })
+	}
+	if len(members) == 1 {
+		members[0]()
+		return
+	}
+	w.block("type union", func() {
+		for _, m := range members {
+			m()
+		}
+	})
+}
+
+func (w *writer) enumeration(values []string) {
+	w.block("type enumeration", func() {
+		for _, v := range values {
+			w.line("enum %s;", quote(v))
+		}
+	})
+}
+
+// builtin are the names of the monitors that are always there.
+func builtin() []string {
+	var names []string
+	for _, m := range schema.BuiltinMonitors() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func (w *writer) text(f *schema.Field) {
+	kind := "text"
+	switch f.Syntax {
+	case "name":
+		kind = "name"
+	case "ifnum":
+		kind = "port-name"
+	}
+	if !f.HasMax {
+		w.line("type %s;", kind)
+		return
+	}
+	// The appliance counts bytes, of which a character has one at least.
+	w.block("type "+kind, func() { w.line("length \"0..%d\";", f.Max) })
+}
+
+func (w *writer) number(f *schema.Field) {
+	kind := f.Type.Kind().String()
+	lo, hi := f.Bounds()
+	if lo == 0 && !f.HasMax {
+		w.line("type %s;", kind)
+		return
+	}
+	limits := fmt.Sprintf("%d..%d", lo, hi)
+	if lo > 0 && (f.Any == "0" || !f.HasDefault && f.Key == 0 && !f.Required) {
+		limits = "0 | " + limits // 0 stands for any, or for none
+	}
+	w.block("type "+kind, func() { w.line("range %s;", quote(limits)) })
+}
+
+// stored tells whether the object is kept only.
+func stored(o *schema.Object) bool { return false }
+
+// HeldText is the module of what a file keeps that is not in force.
+func HeldText() string {
+	return `module sluice-held {
+  yang-version 1.1;
+  namespace "urn:sluice:held";
+  prefix held;
+
+  organization "Sluice";
+  contact "The people who run the appliance";
+  description
+    "What a configuration file holds besides the configuration: elements that the appliance did not understand or that were
+     not valid. They are not in force and are kept as they were found.";
+
+  revision ` + Revision + ` {
+    description
+      "First version.";
+  }
+
+  anydata held {
+    description
+      "Rows, each with the reason why it is not in force and with its content.";
+  }
+}
+`
+}
