@@ -39,12 +39,13 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	if err != nil {
 		return nil, err
 	}
+	h.Manage(s.Management.Device)
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname)}
 	n := &names{a: a}
 	resolver := resolve.New(s.Resolv, n.answer)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors")})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check, Note: st.Note,
+		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check, Note: st.Note,
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
 	ctx, cancel := context.WithCancel(ctx)
@@ -81,8 +82,8 @@ func (a *appliance) watch(ctx context.Context, h *host.Host, running *sync.WaitG
 			Neighbors: func(n []api.Neighbor) {
 				a.observe(func(s *compile.State) { s.Neighbors = n })
 			},
-			Elsewhere: func(ips []netip.Prefix) {
-				a.observe(func(s *compile.State) { s.Elsewhere = ips })
+			Elsewhere: func(ips, management []netip.Prefix) {
+				a.observe(func(s *compile.State) { s.Elsewhere, s.OnManagement = ips, management })
 				first()
 			},
 		})

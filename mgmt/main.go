@@ -85,7 +85,7 @@ func run(config string) error {
 	door, err := sshd.New(sshd.Options{
 		Accounts: accounts,
 		HostKey:  s.SSH.HostKey,
-		Host:     s.Hostname,
+		Host:     a.hostName,
 		Greeting: a.greeting(),
 		Log:      log,
 		Backend:  func(_, source string) shell.Backend { return &operator{a, source} },

@@ -135,8 +135,9 @@ func (o *operator) save(who engine.Author) error {
 func (o *operator) view(op *grammar.Op) *show.View {
 	c, s, _, _, changed := o.engine.Snapshot()
 	v := &show.View{Config: c, State: s, Now: o.now(), System: o.system, ChangedAt: changed}
+	v.System.Host = o.hostName()
 	switch op.Object.YANG {
-	case "ns-running-config", "ns-conf", "ns-saved-config":
+	case "ns-running-config", "ns-conf", "ns-saved-config", "ns-config":
 		v.Saved = o.saved()
 	case "arp":
 		v.Neighbors = o.neighbors()

@@ -22,6 +22,9 @@ type settings struct {
 	SSH       sshSettings   `mapstructure:"ssh"`
 	Users     []userSetting `mapstructure:"users"`
 	Ports     []portSetting `mapstructure:"ports"` // the same list as the dataplane's
+
+	// Management is the port that the dataplane does not drive: with a device the NSIP lives there, without one on a twin.
+	Management managementSetting `mapstructure:"management"`
 }
 
 type sshSettings struct {
@@ -41,6 +44,11 @@ type portSetting struct {
 	Twin   string `mapstructure:"twin"`
 }
 
+type managementSetting struct {
+	Name   string `mapstructure:"name"`
+	Device string `mapstructure:"device"` // kernel device; empty: none
+}
+
 // envPrefix begins the environment's variables: SLUICE_MGMT_SSH_LISTEN is ssh.listen.
 const envPrefix = "SLUICE_MGMT"
 
@@ -54,12 +62,14 @@ func readSettings(path string) (*settings, error) {
 	v.AutomaticEnv()
 	host, _ := os.Hostname()
 	for key, def := range map[string]string{
-		"socket":       "/run/sluice/dataplane.sock",
-		"hostname":     host,
-		"config-dir":   "/config",
-		"resolv-conf":  "/etc/resolv.conf",
-		"ssh.listen":   "0.0.0.0:22",
-		"ssh.host-key": "/config/ssh_host_key",
+		"socket":            "/run/sluice/dataplane.sock",
+		"hostname":          host,
+		"config-dir":        "/config",
+		"resolv-conf":       "/etc/resolv.conf",
+		"management.name":   "0/1",
+		"management.device": "",
+		"ssh.listen":        "0.0.0.0:22",
+		"ssh.host-key":      "/config/ssh_host_key",
 	} {
 		v.SetDefault(key, def)
 	}
@@ -103,6 +113,9 @@ func (s *settings) check() error {
 		if len(p.Twin) > 15 || len(p.Device) > 15 { // IFNAMSIZ less its end
 			return fmt.Errorf("port %s: the name of a device has at most 15 characters", p.Name)
 		}
+	}
+	if m := s.Management; m.Device != "" && (seen["port "+m.Name] || seen["device "+m.Device] || len(m.Device) > 15) {
+		return fmt.Errorf("management: %s (%s) is one of ports, or its device has more than 15 characters: it is a port that the dataplane does not drive", m.Name, m.Device)
 	}
 	for i, u := range s.Users {
 		if u.Name == "" {

@@ -25,9 +25,12 @@ func (op *Op) apply(c *schema.Config) error {
 		return schema.Refuse(schema.NotPermitted, op.Verb).Because("it does not change the configuration")
 	}
 	if !op.Object.Rows {
-		if op.Verb == "clear" {
+		switch {
+		case op.Verb == "clear":
 			level, _ := op.Arg("level")
 			clearConfig(c, level)
+		case op.Object == schema.Of[schema.NSConfig]():
+			return op.setNSIP(c)
 		}
 		return nil // features and modes that are built are always on
 	}
@@ -280,7 +283,7 @@ func clearConfig(c *schema.Config, level string) {
 		}
 	}
 	if level != "full" {
-		for _, o := range []*schema.Object{schema.Of[schema.VLAN](), schema.Of[schema.VLANInterface]()} {
+		for _, o := range []*schema.Object{schema.Of[schema.NSHostName](), schema.Of[schema.VLAN](), schema.Of[schema.VLANInterface]()} {
 			for _, row := range c.Rows(o) {
 				keep.Put(o, row)
 			}

@@ -255,11 +255,11 @@ func TestImplicitVIPStays(t *testing.T) {
 
 func TestClear(t *testing.T) {
 	lines := append([]string{"add ns ip 192.168.77.1 255.255.255.0 -type NSIP"}, labLines...)
-	lines = append(lines, "add route 10.50.0.0 255.255.0.0 10.1.0.2", "bind vlan 2 -IPAddress 10.1.0.50")
+	lines = append(lines, "add route 10.50.0.0 255.255.0.0 10.1.0.2", "bind vlan 2 -IPAddress 10.1.0.50", "set ns hostName lb1")
 	for level, want := range map[string][]string{
-		"basic": {"add vlan 2", "add ns ip 192.168.77.1 255.255.255.0 -type NSIP", "add ns ip 10.1.0.5 255.255.255.0 -vServer DISABLED", "add ns ip 10.2.0.5 255.255.255.0 -vServer DISABLED",
+		"basic": {"set ns hostName lb1", "add vlan 2", "set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0", "add ns ip 10.1.0.5 255.255.255.0 -vServer DISABLED", "add ns ip 10.2.0.5 255.255.255.0 -vServer DISABLED",
 			"bind vlan 2 -ifnum 1/2", "bind vlan 2 -IPAddress 10.2.0.5 255.255.255.0", "add route 0.0.0.0 0.0.0.0 10.1.0.1", "add route 10.50.0.0 255.255.0.0 10.1.0.2"},
-		"full": {"add ns ip 192.168.77.1 255.255.255.0 -type NSIP"},
+		"full": {"set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0"},
 	} {
 		c, err := do(configOf(t, lines...), "clear ns config -force "+level)
 		if err != nil {

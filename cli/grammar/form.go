@@ -57,6 +57,9 @@ func formOf(verb string, objs []*schema.Object) *form {
 	for _, p := range positionals(main) {
 		if slices.Contains(p.Also, verb) || slices.Contains(p.Only, verb) {
 			f.pos = append(f.pos, p)
+			if main.Single && p.Required {
+				f.need = len(f.pos)
+			}
 		}
 	}
 	f.many = verb == "rm" && len(f.pos) == 1

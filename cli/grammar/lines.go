@@ -91,6 +91,9 @@ func Line(o *schema.Object, row any) string { return line(o, row, false) }
 
 func line(o *schema.Object, row any, hide bool) string {
 	v := reflect.ValueOf(row).Elem()
+	if nsip, ok := row.(*schema.NSIP); ok && plainNSIP(nsip) {
+		return setNSIPLine(nsip)
+	}
 	words := append([]string{o.Verbs[0]}, o.Words...)
 	f := formOf(o.Verbs[0], []*schema.Object{o})
 	var last []*schema.Field // positionals that stand behind the keywords

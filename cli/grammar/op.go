@@ -46,7 +46,7 @@ func (op *Op) Changes() bool {
 	}
 	switch op.Object {
 	case schema.Of[schema.NSConfig]():
-		return op.Verb == "clear"
+		return op.Verb == "clear" || op.Verb == "set"
 	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode]():
 		return true
 	}

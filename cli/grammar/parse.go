@@ -101,7 +101,7 @@ func (r *reader) take(t Token) error {
 		return r.value(k, t.Text)
 	case t.Keyword:
 		return r.keyword(t)
-	case r.optional.field != nil:
+	case r.optional.field != nil && (r.filled == len(r.form.pos) || fits(r.optional, t.Text)):
 		return r.value(r.optional, t.Text)
 	case r.filled < len(r.form.pos):
 		if p := r.form.pos[r.filled]; r.replaced(p) {
@@ -226,6 +226,12 @@ func (r *reader) value(k keyword, s string) error {
 		r.order = append(r.order, k)
 	}
 	return nil
+}
+
+// fits tells whether the word is a value of the argument. While positionals are missing, a word that is none is one of theirs.
+func fits(k keyword, s string) bool {
+	_, err := canonical(k, s)
+	return err == nil
 }
 
 // canonical checks a value and gives its canonical spelling: enumerated values may be abbreviated.

@@ -12,11 +12,11 @@ import (
 var savedFile = []struct{ line, refused string }{
 	{"#NS13.1 Build 37.29", ""},
 	{"# Last modified by `save config`, Fri Feb  3 14:33:41 2023", ""},
-	{"set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0", "Feature not supported in this release [set ns config]"},
+	{"set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0", ""},
 	{"enable ns feature LB", ""},
 	{"enable ns mode FR L3 Edge USNIP PMTUD", "Feature not supported in this release [mode, FR]"},
 	{"enable ns mode USNIP", ""},
-	{"set ns hostName lb1", "Feature not supported in this release [ns hostname]"},
+	{"set ns hostName lb1", ""},
 	{"add vlan 10 -devno 12", ""},
 	{"add vlan 20", ""},
 	{"add ns ip 10.10.0.11 255.255.255.0 -vServer DISABLED -devno 13", ""},
@@ -68,8 +68,10 @@ func TestSavedFile(t *testing.T) {
 		}
 		c = after
 	}
-	want := `add vlan 10
+	want := `set ns hostName lb1
+add vlan 10
 add vlan 20
+set ns config -IPAddress 192.168.77.1 -netmask 255.255.255.0
 add ns ip 10.10.0.11 255.255.255.0 -vServer DISABLED
 add ns ip 10.20.0.11 255.255.255.0 -vServer DISABLED
 add ns ip 10.10.0.50 255.255.255.255 -type VIP

@@ -48,7 +48,7 @@ var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,n
 	"vrid,vrid6,vridparam,ha node,ha sync,ha failover,ha files,channel,lacp,linkset,arpparam,nd6,bridgetable,bridgegroup,ipset,"+
 	"netprofile,l2param,l3param,l4param,inat,inatparam,rnat,rnatparam,rnatip,iptunnel,iptunnelparam,vxlan,vxlanvlanmap,netbridge,"+
 	"forwardingsession,fis,ns ratecontrol,ns tcpprofile,ns tcpparam,ns httpprofile,ns httpparam,ns timeout,ns spparams,ns surgeq,"+
-	"ns limitidentifier,ns limitselector,ns hostname,ns info,ns connectiontable,ns events,ns rollbackcmd,ns license,ns rpcnode,"+
+	"ns limitidentifier,ns limitselector,ns info,ns connectiontable,ns events,ns rollbackcmd,ns license,ns rpcnode,"+
 	"ns trafficdomain,ns partition,router dynamicrouting,router bgp,snmp community,snmp manager,snmp trap,snmp alarm,snmp mib,"+
 	"snmp option,snmp user,snmp view,snmp group,snmp engineid,audit syslogaction,audit syslogpolicy,audit syslogparams,"+
 	"audit syslogglobal,audit messageaction,audit nslogaction,appflow collector,appflow action,appflow policy,appflow param,"+
@@ -57,11 +57,11 @@ var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,n
 	"responder policy,responder action,rewrite policy,rewrite action,dns nameserver,dns addrec,dns suffix,dns parameter,ntp server,"+
 	"ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,autoscale action,"+
 	"ns timer,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,gslb service,"+
-	"gslb site,nstrace,partition,license,hostname,ns partitions", ",")
+	"gslb site,nstrace,partition,license,ns partitions", ",")
 
 // laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
 var laterVerbs = map[string]string{
-	"ns-config": "set unset show", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "set unset enable disable stat",
+	"ns-config": "unset", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "set unset enable disable stat",
 	"arp": "add rm", "vlan": "stat", "lb-monitor": "enable disable", "route": "clear", "ns-ip": "stat", "hardware": "stat",
 }
 

@@ -73,13 +73,18 @@ func Tables(c *schema.Config, s *State) (*api.Tables, error) {
 func addresses(x *Index, s *State) []api.Address {
 	var out []api.Address
 	kinds := map[string]api.AddressKind{"VIP": api.OwnVIP, "SNIP": api.OwnSNIP, "NSIP": api.OwnNSIP}
+	elsewhere := Elsewhere(x.c, s)
 	for _, a := range schema.All[schema.NSIP](x.c) {
 		if a.Type == "VIP" && !enabled(a.State) {
 			continue // a disabled VIP answers nothing and its vservers are left out too
 		}
-		out = append(out, api.Address{IP: a.IPAddress, Kind: kinds[a.Type], ARP: enabled(a.ARP), ICMP: enabled(a.ICMP)})
+		kind := kinds[a.Type]
+		if a.Type == "NSIP" && slices.ContainsFunc(elsewhere, func(e netip.Prefix) bool { return e.Addr() == a.IPAddress }) {
+			kind = api.OwnElsewhere // by a port nobody reaches management
+		}
+		out = append(out, api.Address{IP: a.IPAddress, Kind: kind, ARP: enabled(a.ARP), ICMP: enabled(a.ICMP)})
 	}
-	for _, e := range s.Elsewhere {
+	for _, e := range elsewhere {
 		if x.addrs[e.Addr()] == nil && e.Addr().Is4() && !slices.ContainsFunc(out, func(o api.Address) bool { return o.IP == e.Addr() }) {
 			out = append(out, api.Address{IP: e.Addr(), Kind: api.OwnElsewhere})
 		}

@@ -16,11 +16,14 @@ const noPort = -1
 // network is where addresses live and which way packets leave.
 type network struct {
 	ports     []Port
-	elsewhere []netip.Prefix // see State
+	elsewhere []netip.Prefix // addresses on devices that are no ports, the NSIP on the management port among them
 	addrs     []owned
 	connected []subnet
 	routes    []api.Route
 	kernel    []HostRoute // static routes, for the kernel's side
+
+	management Port            // see State
+	nsip       *ManagementPlan // nil: there is no management port, or no NSIP
 }
 
 // owned is an address that lives on a port's twin, or on another kernel device (noPort).
@@ -46,7 +49,7 @@ func layout(x *Index, s *State) *network {
 // newNetwork places the addresses on the ports and works out the forwarding table. The error names the first object
 // at fault; what could be worked out is returned all the same.
 func newNetwork(x *Index, s *State) (*network, error) {
-	n := &network{ports: s.Ports, elsewhere: s.Elsewhere}
+	n := &network{ports: s.Ports, elsewhere: Elsewhere(x.c, s), management: s.Management}
 	first := n.place(x, s)
 	if err := n.connect(); first == nil {
 		first = err
@@ -80,10 +83,13 @@ func (n *network) place(x *Index, s *State) error {
 				}
 			}
 		}
-		if len(s.Ports) == 0 || a.Type == "NSIP" && slices.ContainsFunc(s.Elsewhere, func(e netip.Prefix) bool { return e.Addr() == a.IPAddress }) {
+		if len(s.Ports) == 0 || a.Type == "NSIP" && slices.ContainsFunc(n.elsewhere, func(e netip.Prefix) bool { return e.Addr() == a.IPAddress }) {
 			o.port = noPort
 		}
-		if e := o.takes(s.Elsewhere); e.IsValid() && err == nil {
+		if a.Type == "NSIP" && s.Management.Device != "" {
+			n.nsip = &ManagementPlan{Device: s.Management.Device, NSIP: o.prefix}
+		}
+		if e := o.takes(n.elsewhere); e.IsValid() && err == nil {
 			err = schema.Refuse(schema.NotPermitted, "IPAddress", a.IPAddress.String()).Because(fmt.Sprintf(
 				"its subnet is that of the address %s, which is on no port; the appliance would lose the hosts there", e))
 		}
@@ -190,6 +196,10 @@ func (n *network) route(c *schema.Config) error {
 			continue
 		}
 		via, ok := n.subnetOf(r.Gateway)
+		if !ok && n.byManagement(r.Gateway) {
+			n.nsip.Routes = append(n.nsip.Routes, HostRoute{p, r.Gateway, n.nsip.Device})
+			continue
+		}
 		if !ok {
 			if first == nil {
 				first = schema.Refuse(schema.NoGateway, "gateway", r.Gateway.String()).Because("no port has a subnet with the gateway of route " + r.Network.String() + " " + r.Netmask.String())
@@ -295,7 +305,7 @@ func maskBits(mask netip.Addr) (int, bool) {
 func Host(c *schema.Config, s *State) HostPlan { return layout(NewIndex(c, s), s).plan() }
 
 func (n *network) plan() HostPlan {
-	plan := HostPlan{Routes: n.kernel}
+	plan := HostPlan{Routes: n.kernel, Management: n.nsip}
 	for i, p := range n.ports {
 		t := TwinPlan{Port: p}
 		for _, a := range n.addrs {
@@ -324,13 +334,19 @@ func Routes(c *schema.Config, s *State) []RouteEntry {
 	for _, d := range n.connected {
 		out = append(out, RouteEntry{Prefix: d.prefix, Owner: d.owner, Port: n.ports[d.port].Name, InUse: true})
 	}
+	if n.nsip != nil && !n.nsip.NSIP.IsSingleIP() {
+		out = append(out, RouteEntry{Prefix: n.nsip.NSIP.Masked(), Owner: n.nsip.NSIP.Addr(), Port: n.management.Name, InUse: true})
+	}
 	for _, r := range schema.All[schema.Route](c) {
 		bits, ok := maskBits(r.Netmask)
 		via, near := n.subnetOf(r.Gateway)
+		p := netip.PrefixFrom(r.Network, bits)
+		if ok && !near && n.byManagement(r.Gateway) {
+			out = append(out, RouteEntry{p, r.Gateway, netip.Addr{}, n.management.Name, true})
+		}
 		if !ok || !near {
 			continue
 		}
-		p := netip.PrefixFrom(r.Network, bits)
 		used := slices.ContainsFunc(n.routes, func(u api.Route) bool { return u.Prefix == p && u.Gateway == r.Gateway })
 		out = append(out, RouteEntry{p, r.Gateway, netip.Addr{}, n.ports[via.port].Name, used})
 	}

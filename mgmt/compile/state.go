@@ -30,6 +30,11 @@ type State struct {
 	// management port that DPDK does not drive. An NSIP among them stays where it is, and their subnets are theirs.
 	Elsewhere []netip.Prefix
 
+	// Management is the port that the dataplane does not drive and the NSIP lives on; without a Device there is none.
+	// OnManagement are the addresses that it has: they hold as long as the configuration has no NSIP.
+	Management   Port
+	OnManagement []netip.Prefix
+
 	Resolutions map[string]Resolution // of domain names, by server; never written to: see Resolved
 }
 
@@ -102,6 +107,7 @@ func (s *State) Clone() *State {
 	n.Neighbors = slices.Clone(s.Neighbors)
 	n.ownServices, n.ownVservers = false, false
 	n.Elsewhere = slices.Clone(s.Elsewhere)
+	n.OnManagement = slices.Clone(s.OnManagement)
 	n.touched = nil
 	return &n
 }
@@ -146,8 +152,16 @@ type IDs struct {
 
 // HostPlan is what the kernel's side of the ports must look like.
 type HostPlan struct {
-	Twins  []TwinPlan
-	Routes []HostRoute
+	Twins      []TwinPlan
+	Routes     []HostRoute
+	Management *ManagementPlan // nil: there is no management port, or no NSIP, and then its addresses stay as they are
+}
+
+// ManagementPlan is the NSIP on the management port, with the routes by gateways in its subnet.
+type ManagementPlan struct {
+	Device string
+	NSIP   netip.Prefix // address with its subnet's length
+	Routes []HostRoute  // whose Twin is the device
 }
 
 // TwinPlan are the addresses that live on one twin.

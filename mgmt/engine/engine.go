@@ -55,11 +55,12 @@ type Dataplane interface {
 
 // Options are what an engine needs.
 type Options struct {
-	Ports  []compile.Port                               // by index, as in the dataplane's settings
-	Host   Host                                         // kernel's side
-	Prober Prober                                       // monitors
-	Dial   func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
-	Log    *slog.Logger                                 // audit and faults
+	Ports      []compile.Port                               // by index, as in the dataplane's settings
+	Host       Host                                         // kernel's side
+	Prober     Prober                                       // monitors
+	Management compile.Port                                 // which the NSIP lives on and the dataplane does not drive; without a Device there is none
+	Dial       func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
+	Log        *slog.Logger                                 // audit and faults
 
 	Resolver Resolver                   // of domain names; nil: they have no addresses
 	Check    func(*schema.Config) error // of a whole configuration that no operations have made; nil accepts all
@@ -135,7 +136,7 @@ func New(opt Options) *Engine {
 	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
 	c := schema.New()
 	e.cur = &version{config: c, index: compile.NewIndex(c, nil), at: opt.Now()} // no earlier version to compile from
-	e.state = &compile.State{Ports: opt.Ports, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
+	e.state = &compile.State{Ports: opt.Ports, Management: opt.Management, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
 	return e
 }
 
@@ -180,8 +181,8 @@ func (e *Engine) observe(change func(*compile.State) error) ([]turn, error) {
 	if err := change(next); err != nil {
 		return nil, err
 	}
-	next.IDs, next.Ports = e.state.IDs, e.state.Ports
-	if !slices.Equal(e.state.Elsewhere, next.Elsewhere) || !compile.SameAddresses(e.state.Resolutions, next.Resolutions) {
+	next.IDs, next.Ports, next.Management = e.state.IDs, e.state.Ports, e.state.Management
+	if !slices.Equal(e.state.Elsewhere, next.Elsewhere) || !slices.Equal(e.state.OnManagement, next.OnManagement) || !compile.SameAddresses(e.state.Resolutions, next.Resolutions) {
 		poke(e.moved)
 	}
 	turns := settleTouched(e.cur, next, e.opt.Now())

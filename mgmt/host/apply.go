@@ -24,13 +24,17 @@ const (
 	ourMetric = 20
 )
 
-// applyAddresses makes the IPv4 addresses of a twin exactly want. New ones come first, so that a change of a subnet's
+// applyAddresses makes the IPv4 addresses of a twin, or of the management port, exactly want. New ones come first, so that a change of a subnet's
 // length does not take the address away in between.
 func (h *Host) applyAddresses(twin netlink.Link, want []netip.Prefix) error {
 	name := twin.Attrs().Name
+	called := "twin " + name
+	if name == h.management {
+		called = "management port " + name
+	}
 	have, err := h.nl.AddrList(twin, netlink.FAMILY_V4)
 	if err != nil {
-		return fmt.Errorf("twin %s: cannot read its addresses: %w", name, err)
+		return fmt.Errorf("%s: cannot read its addresses: %w", called, err)
 	}
 	var errs []error
 	there := map[netip.Prefix]netlink.Addr{}
@@ -42,12 +46,12 @@ func (h *Host) applyAddresses(twin netlink.Link, want []netip.Prefix) error {
 			continue
 		}
 		if a := p.Addr(); !a.Is4() || !a.IsGlobalUnicast() && !a.IsLinkLocalUnicast() {
-			errs = append(errs, fmt.Errorf("twin %s: cannot add address %s: it is no IPv4 unicast address", name, p))
+			errs = append(errs, fmt.Errorf("%s: cannot add address %s: it is no IPv4 unicast address", called, p))
 			continue
 		}
 		err := h.nl.AddrAdd(twin, &netlink.Addr{IPNet: ipNet(p)})
 		if err != nil && !errors.Is(err, unix.EEXIST) {
-			errs = append(errs, fmt.Errorf("twin %s: cannot add address %s: %w%s", name, p, err, remedy(err, name)))
+			errs = append(errs, fmt.Errorf("%s: cannot add address %s: %w%s", called, p, err, remedy(err, name)))
 		}
 	}
 	for p, a := range there {
@@ -55,7 +59,7 @@ func (h *Host) applyAddresses(twin netlink.Link, want []netip.Prefix) error {
 			continue
 		}
 		if err := h.nl.AddrDel(twin, &a); err != nil && !errors.Is(err, unix.EADDRNOTAVAIL) {
-			errs = append(errs, fmt.Errorf("twin %s: cannot remove address %s: %w%s", name, p, err, remedy(err, name)))
+			errs = append(errs, fmt.Errorf("%s: cannot remove address %s: %w%s", called, p, err, remedy(err, name)))
 		}
 	}
 	return errors.Join(errs...)
@@ -67,7 +71,7 @@ func remedy(err error, twin string) string {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return ". Management needs the right to configure the network (CAP_NET_ADMIN)"
 	case errors.Is(err, unix.ENODEV):
-		return ". The twin has gone; it comes back when management connects to the dataplane again"
+		return ". The device has gone; it comes back when management connects to the dataplane again"
 	case errors.Is(err, unix.ENETDOWN):
 		return ". The twin is down: ip link set " + twin + " up"
 	}
@@ -97,6 +101,9 @@ func (h *Host) applyRoutes(twins map[string]netlink.Link, want []compile.HostRou
 	there := map[netip.Prefix][]hop{}
 	for _, r := range have {
 		p := prefixOf(r.Dst)
+		if r.Priority != ourMetric {
+			continue // of the management port: see applyManagement
+		}
 		if len(wanted[p]) == 0 {
 			if err := h.nl.RouteDel(&r); err != nil && !errors.Is(err, unix.ESRCH) {
 				errs = append(errs, fmt.Errorf("cannot remove route %s: %w", p, err))

@@ -36,11 +36,14 @@ type Host struct {
 	deaf    atomic.Bool       // events is closed
 	reprobe time.Duration
 
+	management string // device of the management port, "" if there is none
+
 	mu       sync.Mutex
 	plan     *compile.HostPlan // last applied; nil before the first
 	silenced map[string]int    // interface index by device, when its ingress was silenced
 	faults   []string
-	watching chan struct{} // closed when Watch has ended; nil before it began
+	given    []netip.Prefix // what the management port had before it got the NSIP; nil before that
+	watching chan struct{}  // closed when Watch has ended; nil before it began
 }
 
 // Open prepares a host for the ports. Nothing is changed before Apply.
@@ -67,6 +70,9 @@ func Open(ports []compile.Port, log *slog.Logger) (*Host, error) {
 	}
 	return h, nil
 }
+
+// Manage names the device that is the management port. It is for the time between Open and all other calls.
+func (h *Host) Manage(device string) { h.management = device }
 
 // Close ends a Watch, waits for it and frees the sockets; it must not be called from one of News. Taps, addresses and routes stay: forwarding goes on without management.
 func (h *Host) Close() {
@@ -131,7 +137,7 @@ func (h *Host) apply(ctx context.Context) error {
 	for name, link := range twins {
 		errs = append(errs, h.applyAddresses(link, want[name]))
 	}
-	errs = append(errs, h.applyRoutes(twins, h.plan.Routes))
+	errs = append(errs, h.applyRoutes(twins, h.plan.Routes), h.applyManagement(h.plan.Management))
 	return errors.Join(errs...)
 }
 
@@ -153,7 +159,7 @@ func (h *Host) applyPorts(ctx context.Context) (twins map[string]netlink.Link, w
 			why[p.Twin] = fault
 		}
 	}
-	h.noteFaults(append(faults, h.silence()))
+	h.noteFaults(append(faults, h.readyManagement(), h.silence()))
 	return twins, why, nil
 }
 
@@ -189,9 +195,9 @@ func (h *Host) byTwin(name string) int {
 	return -1
 }
 
-// isOurs tells whether a link is a device or twin of a port.
+// isOurs tells whether a link is a device or twin of a port, or the management port.
 func (h *Host) isOurs(link string) bool {
-	return slices.ContainsFunc(h.ports, func(p compile.Port) bool { return link == p.Twin || link == p.Device })
+	return link == h.management && link != "" || slices.ContainsFunc(h.ports, func(p compile.Port) bool { return link == p.Twin || link == p.Device })
 }
 
 // link finds a link by name; it is nil without an error when there is none.

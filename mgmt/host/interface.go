@@ -61,27 +61,38 @@ func (i *Interface) describe(l *netlink.LinkAttrs) {
 
 func carrier(l *netlink.LinkAttrs) bool { return l.RawFlags&unix.IFF_LOWER_UP != 0 }
 
-// elsewhere are the IPv4 addresses of links that are neither twins, nor devices of ports, nor the loopback.
-func (h *Host) elsewhere(links []netlink.Link) ([]netip.Prefix, error) {
-	ours := map[int]bool{}
+// elsewhere are the IPv4 addresses of links that are neither twins, nor devices of ports, nor the loopback. Those of the management
+// port are apart.
+func (h *Host) elsewhere(links []netlink.Link) (all, management []netip.Prefix, err error) {
+	ours, port := map[int]bool{}, -1
 	for _, l := range links {
+		if l.Attrs().Name == h.management {
+			port = l.Attrs().Index
+			continue
+		}
 		if l.Attrs().RawFlags&unix.IFF_LOOPBACK != 0 || h.isOurs(l.Attrs().Name) {
 			ours[l.Attrs().Index] = true
 		}
 	}
 	addrs, err := h.nl.AddrList(nil, netlink.FAMILY_V4)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the kernel's addresses: %w", err)
+		return nil, nil, fmt.Errorf("cannot read the kernel's addresses: %w", err)
 	}
-	var all []netip.Prefix
 	for _, a := range addrs {
-		if !ours[a.LinkIndex] {
-			bits, _ := a.Mask.Size()
-			all = append(all, netip.PrefixFrom(addrOf(a.IP), bits))
+		bits, _ := a.Mask.Size()
+		switch p := netip.PrefixFrom(addrOf(a.IP), bits); {
+		case a.LinkIndex == port:
+			management = append(management, p)
+		case !ours[a.LinkIndex]:
+			all = append(all, p)
 		}
 	}
+	return sorted(all), sorted(management), nil
+}
+
+func sorted(all []netip.Prefix) []netip.Prefix {
 	slices.SortFunc(all, func(a, b netip.Prefix) int {
 		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 	})
-	return slices.Compact(all), nil
+	return slices.Compact(all)
 }

@@ -30,7 +30,8 @@ const (
 type News struct {
 	Neighbors  func([]api.Neighbor) // usable neighbors by port and address
 	Interfaces func([]Interface)    // ports in the order of the settings
-	Elsewhere  func([]netip.Prefix) // addresses of links that are no ports, with their subnets' lengths
+	// Elsewhere are the addresses of links that are no ports, with their subnets' lengths; apart from them those of the management port.
+	Elsewhere func(all, management []netip.Prefix)
 }
 
 // watcher is the state of one Watch.
@@ -46,6 +47,7 @@ type watcher struct {
 	neighbors  []api.Neighbor
 	interfaces []Interface
 	elsewhere  []netip.Prefix
+	management []netip.Prefix
 
 	// What has changed since.
 	newNeighbors, newLinks, resync, moved bool
@@ -231,13 +233,13 @@ func (w *watcher) readLinks() error {
 		w.interfaces = list
 		w.news.Interfaces(slices.Clone(list))
 	}
-	addrs, err := w.h.elsewhere(links)
+	addrs, management, err := w.h.elsewhere(links)
 	if err != nil {
 		return err
 	}
-	if w.news.Elsewhere != nil && !(w.told && slices.Equal(addrs, w.elsewhere)) {
-		w.elsewhere = addrs
-		w.news.Elsewhere(slices.Clone(addrs))
+	if w.news.Elsewhere != nil && !(w.told && slices.Equal(addrs, w.elsewhere) && slices.Equal(management, w.management)) {
+		w.elsewhere, w.management = addrs, management
+		w.news.Elsewhere(slices.Clone(addrs), slices.Clone(management))
 	}
 	return nil
 }

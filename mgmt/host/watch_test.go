@@ -45,7 +45,7 @@ func (l *lab) watch(h *Host, slow time.Duration) (w *heard, stop func()) {
 		err = h.Watch(ctx, News{
 			Neighbors:  func(n []api.Neighbor) { time.Sleep(slow); note(func() { w.neighbors = n; w.calls++ }) },
 			Interfaces: func(i []Interface) { note(func() { w.interfaces = i }) },
-			Elsewhere:  func(a []netip.Prefix) { note(func() { w.elsewhere = a }) },
+			Elsewhere:  func(a, _ []netip.Prefix) { note(func() { w.elsewhere = a }) },
 		})
 	})
 	stop = sync.OnceFunc(func() {

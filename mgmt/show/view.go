@@ -101,6 +101,7 @@ var writers = map[string]func(*page) error{
 	"show lb-parameter": showParameter, "show ns-tcpparam": showTCPParam, "show service-group": showGroup, "stat service-group": statGroup,
 	"stat service-group-member-stat": statMember,
 
+	"show ns-config": showNSConfig, "show ns-hostname": showHostName,
 	"show version": showVersion, "show hardware": showHardware,
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,

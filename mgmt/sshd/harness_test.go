@@ -117,7 +117,7 @@ func start(t *testing.T, change func(*Options)) *door {
 	d := &door{t: t, appliance: &appliance{config: schema.New(), gate: make(chan bool)}}
 	accounts := []Account{{Name: "nsroot", PasswordHash: cheap(rootPassword)}, {Name: "oper01", PasswordHash: cheap(operPassword)}}
 	o := Options{
-		HostKey: filepath.Join(t.TempDir(), "host_key"), Host: "adc1", Banner: "Authorized use only.\n", Greeting: "Welcome to adc1.\n",
+		HostKey: filepath.Join(t.TempDir(), "host_key"), Host: func() string { return "adc1" }, Banner: "Authorized use only.\n", Greeting: "Welcome to adc1.\n",
 		Log:    slog.New(slog.NewTextHandler(d, nil)),
 		Limits: Limits{Delay: time.Millisecond},
 		Backend: func(user, source string) shell.Backend {

@@ -23,7 +23,7 @@ type Options struct {
 	Accounts *Accounts
 	HostKey  string                                  // file; it is made at the first start
 	Backend  func(user, source string) shell.Backend // what a session of the user from that address works on
-	Host     string                                  // name of the appliance, for the prompt
+	Host     func() string                           // name of the appliance, for the prompt
 	Banner   string                                  // shown before the login
 	Greeting string                                  // shown after it, in an interactive session
 	Log      *slog.Logger                            // audit: logins, failures, commands

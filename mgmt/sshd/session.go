@@ -155,7 +155,7 @@ func (s *Server) session(ss ssh.Session) {
 		code = s.exec(ctx, cancel, ss, b, hasPTY)
 		return
 	}
-	o := shell.Options{User: e.User, Host: s.opt.Host, PTY: hasPTY, Stderr: ss.Stderr(), Idle: s.opt.Limits.Idle}
+	o := shell.Options{User: e.User, Host: s.opt.Host(), PTY: hasPTY, Stderr: ss.Stderr(), Idle: s.opt.Limits.Idle}
 	if hasPTY {
 		o.Banner = s.opt.Greeting
 		o.Width, o.Height = size(term.first)

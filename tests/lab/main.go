@@ -17,7 +17,7 @@ import (
 )
 
 const usage = `usage:
-  lab up TOPOLOGY              bring it up (basic, workers, seed003, seed003workers, monitors or upper; basic@TAG for one more) and leave it running
+  lab up TOPOLOGY              bring it up (basic, workers, seed003, seed003workers, monitors, upper or nsip; basic@TAG for one more) and leave it running
   lab down TOPOLOGY            take it down
   lab exec TOPOLOGY NODE CMD   run a command inside a node
   lab ssh TOPOLOGY [LINE]      log in to the appliance's shell, or run one line

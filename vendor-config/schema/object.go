@@ -164,7 +164,7 @@ func (f *Field) Takes(verb string) bool {
 var objects []*Object
 
 // fileOrder is the order in which objects are written, as device-saved files have it.
-var fileOrder = []string{"vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
+var fileOrder = []string{"ns-hostname", "vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
 	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route"}
 
 // Objects are all objects in the order in which they are written to a file; operational commands come last.

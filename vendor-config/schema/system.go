@@ -6,8 +6,10 @@ import "net/netip"
 type (
 	// NSConfig is the configuration as a whole.
 	NSConfig struct {
-		Force string `cli:"force" flag:"yes" only:"clear" help:"Do not ask"`
-		Level string `cli:"level" pos:"1" required:"yes" only:"clear" enum:"basic,extended,full" help:"basic keeps addresses, routes and accounts; full keeps the NSIP and its default route only"`
+		IPAddress netip.Addr `cli:"IPAddress" only:"set" help:"The NSIP, by which operators reach the appliance; it holds at once"`
+		Netmask   netip.Addr `cli:"netmask" only:"set" help:"Mask of its subnet"`
+		Force     string     `cli:"force" flag:"yes" only:"clear" help:"Do not ask"`
+		Level     string     `cli:"level" pos:"1" required:"yes" only:"clear" enum:"basic,extended,full" help:"basic keeps addresses, routes and accounts; full keeps the NSIP and its default route only"`
 	}
 	// RunningConfig is what is in force now.
 	RunningConfig struct{}
@@ -72,7 +74,7 @@ type (
 )
 
 func init() {
-	register[NSConfig]("ns config", "ns-config", "save clear", "The whole configuration", false)
+	register[NSConfig]("ns config", "ns-config", "set save clear show", "The whole configuration, and the address of management", false)
 	register[RunningConfig]("ns runningConfig", "ns-running-config", "show", "Configuration in force", false)
 	register[SavedConfig]("ns savedConfig", "ns-saved-config", "show", "Saved configuration", false)
 	register[NSConf]("ns ns.conf", "ns-conf", "show", "Saved configuration", false)
@@ -86,7 +88,7 @@ func init() {
 	register[Trace]("trace", "trace", "start stop show", "Walk of real packets through the stages of the dataplane, each with its verdict", false)
 	register[CLIMode]("cli mode", "cli-mode", "set unset show", "How this session prints", false)
 	unbuilt[CLIMode]("total=OFF disabledFeatureAction=NONE|ALLOW regex=ON")
-	unbuilt[NSConfig]("RBAconfig=YES config1 config2 outtype template ignoreDeviceSpecific")
+	unbuilt[NSConfig]("nsvlan ifnum tagged RBAconfig=YES config1 config2 outtype template ignoreDeviceSpecific")
 	unbuilt[RunningConfig]("withDefaults")
 	register[CLIPrompt]("cli prompt", "cli-prompt", "set clear show", "Prompt of this session", false)
 	register[NSFeature]("ns feature", "ns-feature", "enable", "Features of the appliance", false)

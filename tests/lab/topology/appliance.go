@@ -24,6 +24,9 @@ type Appliance struct {
 	Ports []Port
 
 	Workers int // that share the flows
+
+	Management string // device of the management port; "": there is none
+	Startup    string // startup configuration that is there at the first start; "": none
 }
 
 func (a *Appliance) path(name string) string { return a.Lab.Path(filepath.Join(a.Node, name)) }
@@ -38,6 +41,11 @@ func (a *Appliance) Start() error {
 	}
 	if err := a.settings(); err != nil {
 		return err
+	}
+	if a.Startup != "" {
+		if err := os.WriteFile(a.path("config/startup.xml"), []byte(a.Startup), 0o600); err != nil {
+			return err
+		}
 	}
 	if err := a.Supervise("mgmt"); err != nil {
 		return err
@@ -90,8 +98,9 @@ users:
   - name: nsroot
     password-hash: %q
     authorized-keys: %s
+management: {device: %q}
 ports:
-%s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", ports.String())
+%s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", a.Management, ports.String())
 	if err := os.WriteFile(a.path("dataplane.yaml"), []byte(dataplane), 0o644); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type kind struct {
 }
 
 // Names are the topologies that can be brought up.
-var Names = []string{"basic", "workers", "seed003", "seed003workers", "monitors", "upper"}
+var Names = []string{"basic", "workers", "seed003", "seed003workers", "monitors", "upper", "nsip"}
 
 func kindOf(name string) kind {
 	basic := kind{(*Lab).basic, (*Lab).Basic, BasicScript, "curl http://" + VIP + "/", 1}
@@ -40,6 +40,8 @@ func kindOf(name string) kind {
 	case "upper":
 		return kind{(*Lab).upper, func(l *Lab) *Appliance { return l.Upper(0) }, func() string { return UpperScript(0) },
 			fmt.Sprintf("nc -s %s %s %d", UpperClients[0], UpperOrigins[0], EchoPort), 1}
+	case "nsip":
+		return kind{(*Lab).nsip, (*Lab).Managed, ManagedScript, "curl http://" + NSIPVIP + "/", 1}
 	case "seed003":
 		return kind{(*Lab).seed003, (*Lab).Seed003, LeastPacketsScript, "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12", 1}
 	case "seed003workers": // seed003, but two workers share the flows

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/tests/lab/topology"
+)
+
+// TestNSIP: operators reach an appliance by its management port whether the dataplane lives or not, and one with a single NIC
+// through its dataplane.
+func TestNSIP(t *testing.T) {
+	settled := func() error { return lab.Managed().Settled(30*time.Second, "web") }
+	if err := topology.Beside(&lab, "nsip", settled, func() {
+		t.Run("moves", nsipMoves)
+		t.Run("without a dataplane", nsipWithoutDataplane)
+		t.Run("single NIC", nsipSingle)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const newNSIP = "192.168.77.9"
+
+// managedAt is the appliance with a management port, by its new address.
+func managedAt(ip string) *topology.Appliance {
+	a := lab.Managed()
+	a.Addr = ip
+	return a
+}
+
+// reach waits until the shell at the appliance answers.
+func reach(t *testing.T, a *topology.Appliance) {
+	t.Helper()
+	if err := topology.Eventually(30*time.Second, func() error { _, err := a.Shell("show version"); return err }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// move gives the appliance another NSIP. The answer is lost with the address.
+func move(a *topology.Appliance, to string) {
+	args := append([]string{"netns", "exec", lab.NS(a.From), "ssh", "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2"}, a.SSHArgs()...)
+	_ = exec.Command("ip", append(args, "set ns config -IPAddress "+to+" -netmask 255.255.255.0")...).Run()
+}
+
+// nsipMoves: the address that the machine came with stays until an NSIP is configured, which then is the only one; it holds at once.
+func nsipMoves(t *testing.T) {
+	first := lab.Managed()
+	if out, err := first.Shell("show ns config"); err != nil || !strings.Contains(out, "NetScaler IP: none") || !strings.Contains(out, "Management port: 0/1 (mg0)") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := first.Shell("add ns ip 192.168.77.5 255.255.255.0"); err == nil || !strings.Contains(err.Error(), "on no port") {
+		t.Errorf("a SNIP among the operators: %v", err)
+	}
+	move(first, newNSIP)
+	a := managedAt(newNSIP)
+	reach(t, a)
+	if out, err := exec.Command("ip", "-n", lab.NS("adc"), "-4", "-o", "addr", "show", "dev", "mg0").Output(); err != nil || strings.Count(string(out), "inet ") != 1 || !strings.Contains(string(out), newNSIP+"/24") {
+		t.Errorf("addresses of the management port: %v\n%s", err, out)
+	}
+	// An operator behind a router, to whom the dataplane's way would be another.
+	for _, line := range []string{"add route 0.0.0.0 0.0.0.0 10.1.0.11", "add route 172.16.0.0 255.255.0.0 " + topology.OpsIP, "set ns hostName lb1", "save ns config"} {
+		if _, err := a.Shell(line); err != nil {
+			t.Error(err)
+		}
+	}
+	args := append([]string{"netns", "exec", lab.NS("ops"), "ssh", "-b", topology.OpsFar}, append(a.SSHArgs(), "show route")...)
+	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil || !strings.Contains(string(out), "172.16.0.0") {
+		t.Errorf("from behind a router: %v\n%s", err, out)
+	}
+	kill(t, a, "mgmt")
+	reach(t, a)
+	if out, err := a.Shell("show ns config"); err != nil || !strings.Contains(out, "NetScaler IP: "+newNSIP+"  (mask: 255.255.255.0)") {
+		t.Errorf("after a restart: %v\n%s", err, out)
+	}
+	if out, err := a.Shell("show ns hostName"); err != nil || !strings.Contains(out, "Hostname: lb1") {
+		t.Errorf("after a restart: %v\n%s", err, out)
+	}
+	// Nobody gets there by a port of the dataplane.
+	if err := run(lab.NS("client"), "ip", "route", "replace", "192.168.77.0/24", "via", "10.1.0.5"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("ip", "netns", "exec", lab.NS("client"), "nc", "-z", "-w", "2", newNSIP, "22").CombinedOutput(); err == nil {
+		t.Errorf("a client reaches the NSIP by a port of the dataplane: %s", out)
+	}
+}
+
+func run(ns string, args ...string) error {
+	if out, err := exec.Command("ip", append([]string{"netns", "exec", ns}, args...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// kill ends a program of the appliance with SIGKILL; its supervisor starts another.
+func kill(t *testing.T, a *topology.Appliance, program string) {
+	t.Helper()
+	pid, err := a.Pid(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Command("kill", "-9", fmt.Sprint(pid)).Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nsipWithoutDataplane: the dataplane is dead and stays so. A session that was open goes on, others begin, changes are made.
+func nsipWithoutDataplane(t *testing.T) {
+	a := managedAt(newNSIP)
+	args := append([]string{"netns", "exec", lab.NS("ops"), "ssh"}, a.SSHArgs()...)
+	session := exec.Command("ip", args...)
+	in, err := session.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	session.Stdout = &out
+	if err := session.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(in, "show ns hostName")
+	if err := lab.Stop("adc-dataplane"); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(in, "add server dead 10.1.0.77")
+	in.Close()
+	if err := session.Wait(); err != nil {
+		t.Errorf("the open session: %v", err)
+	}
+	if got := out.String(); !strings.Contains(got, "Hostname: lb1") || !strings.Contains(got, "not connected") && !strings.Contains(got, "not answered") {
+		t.Errorf("the open session prints\n%s", got)
+	}
+	if text, err := a.Shell("show server dead"); err != nil || !strings.Contains(text, "10.1.0.77") {
+		t.Errorf("a new session: %v\n%s", err, text)
+	}
+	if err := a.Supervise("dataplane"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Settled(30*time.Second, "web"); err != nil {
+		t.Fatal(err)
+	}
+	if err := topology.Eventually(30*time.Second, func() error { return run(lab.NS("client"), "curl", "-sS", "-m", "2", "http://"+topology.NSIPVIP+"/") }); err != nil {
+		t.Error(err)
+	}
+}
+
+// nsipSingle: one NIC for everything. Operators come through the dataplane, and are there again when it has come back.
+func nsipSingle(t *testing.T) {
+	a := lab.Single()
+	if _, err := a.Script(topology.SingleScript()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Settled(30*time.Second, "web"); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(lab.NS("client"), "curl", "-sS", "-m", "5", "http://10.1.0.60/"); err != nil {
+		t.Error(err)
+	}
+	kill(t, a, "dataplane")
+	reach(t, a)
+	move(a, "10.1.0.21")
+	a.Addr = "10.1.0.21"
+	reach(t, a)
+	if err := run(lab.NS("client"), "nc", "-z", "-w", "2", topology.SingleNSIP, "22"); err == nil {
+		t.Error("the old NSIP still answers")
+	}
+}
