@@ -43,7 +43,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname)}
 	n := &names{a: a}
 	resolver := resolve.New(s.Resolv, n.answer)
-	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors")})
+	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
 		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check, Note: st.Note,
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +132,9 @@ func TestAbbreviations(t *testing.T) {
 			for n := 1; n <= len(k.field.CLI); n++ {
 				typed := "-" + k.field.CLI[:n]
 				_, several := match(typed, f.names())
+				if typed[1:] != k.field.CLI && slices.ContainsFunc(f.keywords(), func(o keyword) bool { return typed[1:] == o.field.CLI }) {
+					continue // the whole word for another, as -tos is beside -tosId
+				}
 				value := "5"
 				if len(k.field.Enum) > 0 {
 					value = strings.ToLower(k.field.Enum[len(k.field.Enum)-1])

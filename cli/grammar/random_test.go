@@ -43,7 +43,7 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		}
 		rows := c.Rows(o)
 		return o.Keys()[0].Text(reflect.ValueOf(rows[r.IntN(len(rows))]).Elem())
-	case (f.CLI == "m" || f.CLI == "sessionless") && r.IntN(5) > 0:
+	case (f.CLI == "m" || f.CLI == "sessionless" || f.CLI == "transparent" || f.CLI == "ipTunnel" || f.CLI == "tos") && r.IntN(5) > 0:
 		return f.Default // most others ask for more
 	case len(f.Enum) > 0:
 		return f.Enum[r.IntN(len(f.Enum))]
@@ -96,7 +96,7 @@ func randomConfig(r *rand.Rand) *schema.Config {
 		}
 		tries := 6
 		if o == schema.Of[schema.LBMonitorMetric]() { // most are refused, since the monitor's table lacks the metric
-			tries = 12
+			tries = 16
 		}
 		for range r.IntN(tries) {
 			row := o.Fresh()

@@ -14,7 +14,7 @@ func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
 	if err := forTheType(m); err != nil {
 		return err
 	}
-	if err := cmp.Or(checkCodes(m), needed(m)); err != nil {
+	if err := cmp.Or(checkCodes(m), needed(m), checkWay(m)); err != nil {
 		return err
 	}
 	switch {

@@ -62,6 +62,8 @@ func (w Watcher) judges() bool { return w.Type != "LOAD" }
 type Aim struct {
 	Type   string
 	Target netip.AddrPort
+	Way    Way
+	Via    netip.Addr
 }
 
 // Aim tells what a monitor watches for a service, and whether it does so now.
@@ -75,7 +77,7 @@ func (x *Index) Aim(service, monitor string) (a Aim, runs bool) {
 			continue
 		}
 		if p, err := x.probe(svc, x.ServerOf(svc), m.LBMonitor); err == nil {
-			return Aim{p.Type, p.Target}, true
+			return Aim{p.Type, p.Target, p.Way, p.Via}, true
 		}
 	}
 	return a, false
@@ -109,7 +111,11 @@ func probes(x *Index, n *network, svc *schema.Service, srv *schema.Server) ([]Pr
 		if m.Off || !x.serviceEnabled(svc) || !srv.IPAddress.IsValid() {
 			continue
 		}
-		if src := n.sourcesToward(p.Target.Addr()); len(src) > 0 {
+		next := p.Target.Addr()
+		if p.Way != Direct {
+			next = p.Via
+		}
+		if src := n.sourcesToward(next); len(src) > 0 {
 			p.Source = src[0]
 		}
 		out = append(out, p)
@@ -126,6 +132,9 @@ func (x *Index) probe(svc *schema.Service, srv *schema.Server, m *schema.LBMonit
 		RespThreshold: m.RespThreshold, Learn: m.LRTM == "ENABLED", Deviation: Span(m.Deviation, m.DeviationUnit),
 		Reverse: m.Reverse == "YES", Secure: m.Secure == "YES"}
 	ip, port := srv.IPAddress, svc.Port
+	if p.Way = wayOf(m); p.Way != Direct {
+		p.Via, p.DSCP = ip, m.TOSID
+	}
 	if m.DestIP.IsValid() && !m.DestIP.IsUnspecified() {
 		ip = m.DestIP
 	}

@@ -9,12 +9,43 @@ import (
 	"sluice/vendor-config/schema"
 )
 
+// Way is how the packets of a probe reach their target, as a vserver's -m says for those of clients.
+type Way uint8
+
+// The ways. Answers to all of them come from the target's address and straight back.
+const (
+	Direct    Way = iota // to the target, as routes say
+	Through              // -transparent: unchanged to the MAC address of the server, a device on the way to the target
+	Tunnelled            // -ipTunnel: in an IP packet to the server, which has the target's address on itself
+	Marked               // -tos: to the server's address with a DSCP that it knows the target's address by
+)
+
+// ProbeMark is the mark (SO_MARK) of packets that the kernel is to hand to management, which sends them on their way: the number of
+// the routing rule and of its table.
+const ProbeMark = 90
+
+// wayOf is the way that a monitor asks for; one that only a script of its own could take is refused elsewhere.
+func wayOf(m *schema.LBMonitor) Way {
+	switch "YES" {
+	case m.Transparent:
+		return Through
+	case m.IPTunnel:
+		return Tunnelled
+	case m.TOS:
+		return Marked
+	}
+	return Direct
+}
+
 // Probe is one monitor watching one service.
 type Probe struct {
 	Service, Monitor string
 	Type             string         // of monitor, e.g. PING
 	Source           netip.Addr     // SNIP on the side of the target
 	Target           netip.AddrPort // port 0 for PING
+	Way              Way            // how its packets go to the target
+	Via              netip.Addr     // of the server by which they go, unless the way is Direct
+	DSCP             uint8          // that stands for the target, for Marked
 	Interval         time.Duration
 	RespTimeout      time.Duration
 	DownTime         time.Duration

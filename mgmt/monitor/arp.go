@@ -23,37 +23,45 @@ const (
 // CheckARP is a monitor of type ARP: the server, which must be on a subnet of this appliance, must answer an ARP request.
 // One request is sent every 500 ms until the response timeout, as a single frame may get lost on the way.
 func CheckARP(ctx context.Context, p *compile.Probe) Outcome {
+	if _, _, err := askARP(ctx, p); err != nil {
+		return failure(p, "ARP", err)
+	}
+	return success("ARP reply received")
+}
+
+// askARP asks for the MAC address of a probe's target, and tells on which link it is.
+func askARP(ctx context.Context, p *compile.Probe) (dev *net.Interface, mac [6]byte, err error) {
 	target := p.Target.Addr().Unmap()
 	if !target.Is4() {
-		return unsent("the probe could not be sent: ARP is for IPv4, and %s is none", target)
+		return nil, mac, strayed("ARP is for IPv4, and %s is none", target)
 	}
 	dev, source, err := arpDevice(p)
 	if err != nil {
-		return unsent("the probe could not be sent: %v", err)
+		return nil, mac, strayed("%v", err)
 	}
 	fd, err := arpSocket(dev.Index, target.As4())
 	if errors.Is(err, unix.EPERM) {
-		return unsent("management has no right to send ARP (CAP_NET_RAW)")
+		return nil, mac, strayed("management has no right to send ARP (CAP_NET_RAW)")
 	}
 	if err != nil {
-		return failure(p, "ARP", err)
+		return nil, mac, err
 	}
 	defer unix.Close(fd)
 	to := &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_ARP), Ifindex: dev.Index, Halen: 6, Addr: [8]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}
 	b := make([]byte, 256)
 	for last := (time.Time{}); ; {
 		if ctx.Err() != nil {
-			return failuref("ARP reply timed out")
+			return nil, mac, astray{text: "ARP reply timed out"}
 		}
 		if time.Since(last) > 500*time.Millisecond {
 			last = time.Now()
 			if err := unix.Sendto(fd, arpMessage(dev.HardwareAddr, source, target.As4()), 0, to); err != nil {
-				return failure(p, "ARP", err)
+				return nil, mac, err
 			}
 		}
 		n, _, err := unix.Recvfrom(fd, b, 0) // for at most 50 ms
 		if err == nil && arpAnswers(b[:n], target.As4()) {
-			return success("ARP reply received")
+			return dev, [6]byte(b[8:14]), nil
 		}
 	}
 }

@@ -52,8 +52,12 @@ func (g *Pinger) Check(ctx context.Context, p *compile.Probe) Outcome {
 	if !target.Is4() {
 		return unsent("the probe could not be sent: PING to %s needs IPv6, which is not built yet", target)
 	}
+	w, err := wayTo(ctx, p)
+	if err != nil {
+		return failure(p, "PING", err)
+	}
 	e := echo{target: target.As4(), token: rand.Uint64()}
-	answer, err := g.send(&e, p)
+	answer, err := g.send(&e, p, w)
 	if err != nil {
 		return failure(p, "PING", err)
 	}
@@ -69,8 +73,8 @@ func (g *Pinger) Check(ctx context.Context, p *compile.Probe) Outcome {
 	}
 }
 
-// send registers e under a sequence number that is free and sends its request from the probe's source.
-func (g *Pinger) send(e *echo, p *compile.Probe) (<-chan string, error) {
+// send registers e under a sequence number that is free and sends its request from the probe's source, along a way if there is one.
+func (g *Pinger) send(e *echo, p *compile.Probe, w *way) (<-chan string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.open(); err != nil {
@@ -84,7 +88,12 @@ func (g *Pinger) send(e *echo, p *compile.Probe) (<-chan string, error) {
 	if src := p.Source.Unmap(); src.Is4() {
 		info.Spec_dst = src.As4()
 	}
-	_, _, err := g.conn.WriteMsgIP(e.request(), unix.PktInfo4(&info), &net.IPAddr{IP: e.target[:]})
+	var err error
+	if w != nil {
+		err = w.send(ipv4(unix.IPPROTO_ICMP, w.source, e.target, e.request()))
+	} else {
+		_, _, err = g.conn.WriteMsgIP(e.request(), unix.PktInfo4(&info), &net.IPAddr{IP: e.target[:]})
+	}
 	if err != nil {
 		delete(g.waiting, *e)
 		if missing := bindable(p.Source); missing != nil {

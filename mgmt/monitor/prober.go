@@ -58,6 +58,7 @@ type Options struct {
 	InFlight int              // probes under way at once; 4,096 when 0
 	Log      *slog.Logger     // for alerts; none when nil
 	Scripts  string           // the folder of the scripts of monitors of type USER
+	Detour   Detour           // by which probes go that do not go straight to their targets; nil for none
 }
 
 // Prober runs probes.
@@ -72,6 +73,7 @@ type Prober struct {
 	news     chan struct{} // a verdict has changed
 	running  sync.WaitGroup
 	closeRaw func()
+	detours  *detours
 
 	mu       sync.Mutex
 	watches  map[key]*watch
@@ -102,7 +104,8 @@ func New(report func([]Report), o Options) *Prober {
 	if p.limit <= 0 {
 		p.limit = inFlightMax
 	}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.detours = &detours{by: o.Detour}
+	p.ctx, p.cancel = context.WithCancel(withDetours(context.Background(), p.detours))
 	p.running.Add(2)
 	go p.schedule()
 	go p.reports()
@@ -117,6 +120,7 @@ func (p *Prober) Close() {
 	p.cancel()
 	p.running.Wait()
 	p.closeRaw()
+	p.detours.Close()
 }
 
 // Set replaces the probes that run. A probe that stays the same goes on undisturbed. One whose timing, source or

@@ -33,11 +33,16 @@ func dial(ctx context.Context, p *compile.Probe) (*net.TCPConn, error) {
 	if !p.Target.IsValid() || p.Target.Port() == 0 {
 		return nil, errNoPort
 	}
+	way, err := wayTo(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	d := net.Dialer{Control: lateBind, KeepAlive: -1}
 	d.SetMultipathTCP(false)
 	if p.Source.IsValid() {
 		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(p.Source, 0))
 	}
+	d = way.dialer(d)
 	c, err := d.DialContext(ctx, "tcp", p.Target.String())
 	if err != nil {
 		return nil, err
@@ -71,10 +76,17 @@ var errNoPort = errors.New("the service has no port, and the monitor no destPort
 func failure(p *compile.Probe, what string, err error) Outcome {
 	var timeout net.Error
 	var handshake tlsFailure
+	var lost astray
 	if errors.As(err, &handshake) {
 		what = "TLS"
 	}
 	switch {
+	case errors.As(err, &lost) && lost.unsent:
+		return unsent("the probe could not be sent: %v", lost)
+	case errors.As(err, &lost) && p.Way == compile.Through:
+		return failuref("device %s is unreachable: %v", p.Via, lost)
+	case errors.As(err, &lost):
+		return failuref("%v", lost)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return failuref("%s connection refused by the server", what)
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

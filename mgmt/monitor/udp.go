@@ -62,10 +62,15 @@ func sendUDP(ctx context.Context, p *compile.Probe, datagram []byte) (udp, error
 	if !p.Target.IsValid() || p.Target.Port() == 0 {
 		return udp{}, errNoPort
 	}
+	way, err := wayTo(ctx, p)
+	if err != nil {
+		return udp{}, err
+	}
 	d := net.Dialer{}
 	if p.Source.IsValid() {
 		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(p.Source, 0))
 	}
+	d = way.dialer(d)
 	c, err := d.DialContext(ctx, "udp", p.Target.String())
 	if err != nil {
 		return udp{}, err

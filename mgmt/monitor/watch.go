@@ -35,7 +35,7 @@ func newWatch(p compile.Probe) *watch { return &watch{probe: p, index: -1} }
 
 // inherit takes over the verdict and the counters of the watch that w replaces, unless w watches something else.
 func (w *watch) inherit(old *watch) bool {
-	if w.probe.Type != old.probe.Type || w.probe.Target != old.probe.Target {
+	if w.probe.Type != old.probe.Type || w.probe.Target != old.probe.Target || w.probe.Way != old.probe.Way || w.probe.Via != old.probe.Via {
 		return false
 	}
 	w.result = old.result

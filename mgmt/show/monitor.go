@@ -88,6 +88,12 @@ func (p *page) monitor(m *schema.LBMonitor) {
 	pair("Response timeout.", span(m.RespTimeout, m.RespTimeoutUnit), "Down time........", span(m.DownTime, m.DownTimeUnit))
 	pair("Destination IP...", ip, "Destination port.", dport)
 	pair("Success Retries..", fmt.Sprint(m.SuccessRetries), "Reverse..........", m.Reverse)
+	switch "YES" {
+	case m.Transparent, m.IPTunnel:
+		pair("Transparent......", m.Transparent, "IP tunnel........", m.IPTunnel)
+	case m.TOS:
+		pair("TOS..............", m.TOS, "TOS ID...........", fmt.Sprint(m.TOSID))
+	}
 	if m.FailureRetries > 0 || m.AlertRetries > 0 {
 		pair("Failure Retries..", fmt.Sprint(m.FailureRetries), "Alert Retries....", fmt.Sprint(m.AlertRetries))
 	}

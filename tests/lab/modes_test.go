@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,18 +35,59 @@ func loopbackVIP(t *testing.T) {
 	ip("s1", "route", "add", topology.ClientIP+"/32", "via", "10.9.0.1")
 }
 
-// modeVserver adds vserver dsr with a service and removes both in the end.
-func modeVserver(t *testing.T, service, options string) {
+// wayChecks are monitors of three protocols, and what each of them needs.
+var wayChecks = map[string]string{"HTTP": `-httpRequest "GET /alive"`, "PING": "", "UDP-ECV": "-send hello -recv s1 -destPort 9"}
+
+// modeVserver adds vserver dsr with a service, watched at the VIP by the way given, and removes them in the end.
+func modeVserver(t *testing.T, service, options, way string) {
 	t.Helper()
 	shell(t, "add service direct "+service)
+	t.Cleanup(func() { shell(t, "rm service direct") })
+	if err := lab.Start("s1", "s1-vip-echo", filepath.Join(lab.Bin, "sluice-lab"), "udp-echo", modeVIP+":9", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := lab.Stop("s1-vip-echo"); err != nil {
+			t.Error(err)
+		}
+	})
+	for kind, asks := range wayChecks {
+		name := "way-" + kind
+		port := " -destPort 80 "
+		if strings.Contains(asks, "destPort") {
+			port = " "
+		}
+		shell(t, "add lb monitor "+name+" "+kind+" -destIP "+modeVIP+port+asks+" "+way+" -interval 1 -resptimeout 1 -retries 2 -downTime 1")
+		t.Cleanup(func() { shell(t, "rm lb monitor "+name+" "+kind) })
+		shell(t, "bind service direct -monitorName "+name)
+		t.Cleanup(func() { shell(t, "unbind service direct -monitorName "+name) })
+	}
 	shell(t, "add lb vserver dsr TCP "+modeVIP+" 80 "+options)
 	shell(t, "bind lb vserver dsr direct")
 	t.Cleanup(func() {
-		for _, line := range []string{"rm lb vserver dsr", "rm service direct", "rm ns ip " + modeVIP} {
+		for _, line := range []string{"rm lb vserver dsr", "rm ns ip " + modeVIP} {
 			shell(t, line)
 		}
 	})
-	waitState(t, "direct", "UP", 15*time.Second)
+	waitState(t, "direct", "UP", 30*time.Second)
+}
+
+// brokenWay: when the way to the VIP is broken every monitor says so, though the server itself answers, until it is mended.
+func brokenWay(t *testing.T, breaks, mends func()) {
+	t.Helper()
+	breaks()
+	err := topology.Eventually(30*time.Second, func() error {
+		out := shell(t, "show service direct")
+		if n := strings.Count(out, "\t\tState: DOWN"); n != len(wayChecks) {
+			return fmt.Errorf("%d monitors say DOWN:\n%s", n, out)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	mends()
+	waitState(t, "direct", "UP", 30*time.Second)
 }
 
 // byServer has the client ask n times, all to be answered by s1.
@@ -62,13 +104,15 @@ func TestTOSToLoopback(t *testing.T) {
 	loopbackVIP(t)
 	inNode(t, "s1", "nft", "add table ip dsr; add chain ip dsr pre { type filter hook prerouting priority -300; }; add rule ip dsr pre ip dscp 37 ip daddr set "+modeVIP)
 	t.Cleanup(func() { inNode(t, "s1", "nft", "delete", "table", "ip", "dsr") })
-	modeVserver(t, "s1 TCP * -usip YES -healthMonitor NO", "-m TOS -tosId 37")
+	modeVserver(t, "s1 TCP * -usip YES", "-m TOS -tosId 37", "-tos YES -tosId 37")
 	byServer(t, "30", 30)
 	if out := shell(t, "stat lb vserver dsr"); out == "" || strings.Contains(shell(t, "show where 10.1.0.100 40000 "+modeVIP+" 80 TCP"), "Vserver: none") {
 		t.Errorf("show where does not know the vserver; stat says\n%s", out)
 	}
 	shell(t, "set lb vserver dsr -sessionless ENABLED -lbMethod SRCIPSRCPORTHASH")
 	byServer(t, "30", 30)
+	brokenWay(t, func() { inNode(t, "s1", "nft", "flush", "chain", "ip", "dsr", "pre") },
+		func() { inNode(t, "s1", "nft", "add rule ip dsr pre ip dscp 37 ip daddr set "+modeVIP) })
 }
 
 // TestTunnelToLoopback: s1 unpacks what comes in IP packets and answers the client itself; a client that sends more than fits
@@ -90,8 +134,10 @@ func TestTunnelToLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	inNode(t, "s1", "sysctl", "-qw", "net.ipv4.conf."+tunnelIf+".rp_filter=0")
-	modeVserver(t, "s1 TCP * -healthMonitor NO", "-m IPTUNNEL")
+	modeVserver(t, "s1 TCP *", "-m IPTUNNEL", "-ipTunnel YES")
 	byServer(t, "30", 30)
+	brokenWay(t, func() { inNode(t, "s1", "ip", "link", "set", tunnelIf, "down") },
+		func() { inNode(t, "s1", "ip", "link", "set", tunnelIf, "up") })
 	big := filepath.Join(t.TempDir(), "big")
 	if err := os.WriteFile(big, make([]byte, 20000), 0o644); err != nil {
 		t.Fatal(err)
@@ -117,6 +163,8 @@ func TestMACThroughTransparentBox(t *testing.T) {
 		inNode(t, "s1", "ip", "route", "del", topology.ClientIP+"/32")
 		inNode(t, "s1", "ip", "addr", "del", modeVIP+"/32", "dev", "lo")
 	})
-	modeVserver(t, "s2 TCP * -usip YES -healthMonitor NO", "-m MAC")
+	modeVserver(t, "s2 TCP * -usip YES", "-m MAC", "-transparent YES")
 	byServer(t, "30", 30)
+	brokenWay(t, func() { inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=0") },
+		func() { inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=1") })
 }

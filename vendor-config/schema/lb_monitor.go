@@ -56,6 +56,10 @@ type LBMonitor struct {
 	Secure          string     `cli:"secure" for:"type TCP HTTP TCP-ECV HTTP-ECV USER" enum:"YES,NO" def:"NO" help:"Probe, or with USER ask the dispatcher elsewhere, over TLS; certificates are not verified"`
 	DestIP          netip.Addr `cli:"destIP" help:"Address to probe in place of the server's"`
 	DestPort        uint16     `cli:"destPort" any:"0" help:"Port to probe in place of the service's"`
+	Transparent     string     `cli:"transparent" enum:"YES,NO" def:"NO" help:"The server is a device on the way to destIP: probes go to destIP by the MAC address of the server, as with -m MAC"`
+	IPTunnel        string     `cli:"ipTunnel" enum:"YES,NO" def:"NO" help:"Probes go to destIP in IP packets to the server, as with -m IPTUNNEL"`
+	TOS             string     `cli:"tos" enum:"YES,NO" def:"NO" help:"Probes go to the server with tosId as DSCP, by which it knows destIP, as with -m TOS; the answer comes from destIP"`
+	TOSID           uint8      `cli:"tosId" for:"tos YES" min:"1" max:"63" help:"What the server knows destIP by, with -tos YES"`
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A disabled monitor does not probe and does not count"`
 }
 
@@ -63,7 +67,6 @@ func init() {
 	register[LBMonitor]("lb monitor", "lb-monitor", "add set unset rm show", "Health check of services", true)
 	unbuilt[LBMonitor]("action=DOWN rtspRequest maxForwards=1 sipMethod sipURI sipregURI " +
 		"secondaryPassword logonpointName lasVersion " +
-		"transparent=NO ipTunnel=NO tos=NO tosId " +
 		"validateCred=NO domain group fileName oracleSid evalRule " +
 		"application sitePath storename netProfile originHost originRealm " +
 		"hostIPAddress vendorId productName kcdAccount storedb=DISABLED trofscode trofsstring sslProfile")
