@@ -35,7 +35,7 @@ func TestTraceInWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tr *api.Trace
-	for deadline := time.Now().Add(10 * time.Second); tr == nil || len(tr.Walks) == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); tr == nil || len(tr.Walks) == 0; time.Sleep(time.Millisecond) {
 		var err error
 		if tr, err = c.Trace(t.Context(), &api.TraceOrder{}); err != nil || time.Now().After(deadline) {
 			t.Fatalf("no walk: %+v, %v", tr, err)

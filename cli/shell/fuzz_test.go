@@ -17,7 +17,7 @@ func FuzzKeys(f *testing.F) {
 	f.Fuzz(func(t *testing.T, keys []byte, width, height uint8) {
 		a := newAppliance("add server s1 10.0.0.1", "add lb vserver v HTTP 10.0.0.9 80")
 		close(a.blocked)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		var out bytes.Buffer
 		s := New(terminal{bytes.NewReader(keys), &out}, a, Options{User: "nsroot", PTY: true, Width: int(width), Height: int(height)})

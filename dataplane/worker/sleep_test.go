@@ -64,7 +64,7 @@ func TestHandOverWakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		qs[0].Wake()
-		for deadline := time.Now().Add(10 * time.Second); len(m.Sent(2)) == 0; {
+		for deadline := time.Now().Add(30 * time.Second); len(m.Sent(2)) == 0; {
 			if time.Now().After(deadline) {
 				t.Fatalf("packet %d of %d lies in the ring", i, packets)
 			}

@@ -278,11 +278,11 @@ func TestDataplaneThatHangsDelaysNoMonitorAndLosesNoChange(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	asked := time.Now()
 	b.says("s1", true)
-	if took := time.Since(asked); took > 100*time.Millisecond {
+	if took := time.Since(asked); took > 2*time.Second {
 		t.Errorf("Observe waited %v for the dataplane", took)
 	}
 	r := <-done
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("the commit took %v", took)
 	}
 	if len(r.Warnings) != 1 || r.Warnings[0] != warnLost {

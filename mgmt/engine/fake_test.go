@@ -259,7 +259,7 @@ func (b *bench) run() *bench {
 		cancel()
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(30 * time.Second):
 			b.t.Error("Run does not end with its context")
 		}
 	})
@@ -291,7 +291,7 @@ func (b *bench) says(service string, up bool) {
 // until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if ok() {
 			return
 		}

@@ -297,7 +297,7 @@ func (l *lab) ping(to string, expected int) int {
 		}
 		defer c.Close()
 		const more = 200 * time.Millisecond
-		c.SetDeadline(time.Now().Add(5 * time.Second))
+		c.SetDeadline(time.Now().Add(30 * time.Second))
 		// Type 8, identifier 0x5350, sequence 1; the checksum is over these 8 bytes.
 		if _, failed = c.WriteTo([]byte{8, 0, 0xa4, 0xae, 0x53, 0x50, 0, 1}, &net.IPAddr{IP: net.ParseIP(to)}); failed != nil {
 			return

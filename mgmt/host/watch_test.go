@@ -55,7 +55,7 @@ func (l *lab) watch(h *Host, slow time.Duration) (w *heard, stop func()) {
 			if err != nil {
 				l.t.Error(err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(30 * time.Second):
 			l.t.Error("Watch did not end")
 		}
 	})
@@ -66,7 +66,7 @@ func (l *lab) watch(h *Host, slow time.Duration) (w *heard, stop func()) {
 // until waits for ok, which is called with what has been told.
 func (l *lab) until(w *heard, what string, ok func() bool) {
 	l.t.Helper()
-	deadline := time.After(15 * time.Second)
+	deadline := time.After(30 * time.Second)
 	for {
 		w.mu.Lock()
 		done := ok()
@@ -80,7 +80,7 @@ func (l *lab) until(w *heard, what string, ok func() bool) {
 		case <-deadline:
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			l.t.Fatalf("in 15 s not: %s. Neighbors %v, interfaces %+v, elsewhere %v", what, w.neighbors, w.interfaces, w.elsewhere)
+			l.t.Fatalf("in 30 s not: %s. Neighbors %v, interfaces %+v, elsewhere %v", what, w.neighbors, w.interfaces, w.elsewhere)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func probeOnce(t *testing.T, p *compile.Probe) (Outcome, time.Duration) {
 // probeAtLength sends one probe with a response timeout of 10 s.
 func probeAtLength(t *testing.T, p *compile.Probe) Outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	return allChecks[p.Type](ctx, p)
 }

@@ -39,7 +39,7 @@ func listen(t *testing.T, serve func(net.Conn)) netip.AddrPort {
 
 // drain reads until the peer closes or aborts.
 func drain(c net.Conn) error {
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(30 * time.Second))
 	b := make([]byte, 4096)
 	for {
 		if _, err := c.Read(b); err != nil {
@@ -120,7 +120,7 @@ func checkRows(t *testing.T) []checkRow {
 func TestLoopbackChecks(t *testing.T) {
 	noLeaks(t)
 	for _, row := range checkRows(t) {
-		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		p := compile.Probe{Type: row.kind, Target: row.target, Source: netip.MustParseAddr("127.0.0.5"), Ask: &compile.Ask{RespCodes: row.codes}}
 		begun := time.Now()
 		o := map[string]Check{"TCP": CheckTCP, "HTTP": CheckHTTP}[row.kind](ctx, &p)
@@ -140,7 +140,7 @@ func TestWhatTheServerSees(t *testing.T) {
 	from, ends, heads := make(chan string, 2), make(chan error, 2), make(chan string, 2)
 	target := listen(t, func(c net.Conn) {
 		from <- c.RemoteAddr().(*net.TCPAddr).IP.String()
-		c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		c.SetReadDeadline(time.Now().Add(30 * time.Second))
 		b := make([]byte, 4096)
 		n, err := c.Read(b)
 		if err == nil {
@@ -241,8 +241,8 @@ func next(t *testing.T, c chan Report) Report {
 	select {
 	case r := <-c:
 		return r
-	case <-time.After(10 * time.Second):
-		t.Fatal("no verdict in 10 s")
+	case <-time.After(30 * time.Second):
+		t.Fatal("no verdict in 30 s")
 		return Report{}
 	}
 }

@@ -85,7 +85,7 @@ func TestScripts(t *testing.T) {
 		}{"who.sh", true, "Success - 65534."})
 	}
 	for _, row := range rows {
-		ctx, cancel := timeout(t, 20*time.Second)
+		ctx, cancel := timeout(t, 30*time.Second)
 		if row.script == "hang.sh" {
 			ctx, cancel = timeout(t, 2*time.Second)
 		}
@@ -105,7 +105,7 @@ func TestScripts(t *testing.T) {
 	for _, c := range strings.TrimSpace(string(b)) {
 		pid = pid*10 + int(c-'0')
 	}
-	for end := time.Now().Add(5 * time.Second); pid > 1 && alive(pid); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); pid > 1 && alive(pid); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the child of the script that hung lives on")
 		}
@@ -138,7 +138,7 @@ func TestDispatcher(t *testing.T) {
 		"well.pl": {OK: true, Response: "Success - all is as it must be."},
 		"sick.pl": {Response: "Failure - all is as it must be."},
 	} {
-		ctx, cancel := timeout(t, 20*time.Second)
+		ctx, cancel := timeout(t, 30*time.Second)
 		o := NewScripts("").Check(ctx, &compile.Probe{Target: netip.MustParseAddrPort("10.2.0.11:80"), Source: netip.MustParseAddr("192.0.2.1"),
 			Ask: &compile.Ask{Script: script, ScriptArgs: "a=1;b c", Dispatcher: at}})
 		cancel()

@@ -141,7 +141,7 @@ func TestCloseEndsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer idle.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := d.Close(ctx); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestKeystrokeIdleIsNotDefeatedByKeepalives(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- s.Wait() }()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		_, _, _ = c.SendRequest("keepalive@openssh.com", true, nil)
 		select {
 		case err := <-done:
@@ -256,7 +256,7 @@ func TestSessionsLeaveNothingBehind(t *testing.T) {
 		c.Close()
 	}
 	close(d.appliance.gate)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		now := runtime.NumGoroutine()
 		if now <= before+2 && len(d.Logins()) == 0 {
 			break
@@ -291,7 +291,7 @@ func TestCtrlCStopsAnExecWithTerminal(t *testing.T) {
 	if err := s.Start("stat ns"); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(5 * time.Second); !strings.Contains(d.appliance.lines(), "stat ns"); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(d.appliance.lines(), "stat ns"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the command has not reached the appliance")
 		}

@@ -90,7 +90,7 @@ func (d *door) logged() string {
 // expect waits until the log holds all the texts in one line.
 func (d *door) expect(texts ...string) {
 	d.t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		for _, line := range strings.Split(d.logged(), "\n") {
 			found := 0
 			for _, x := range texts {
@@ -146,7 +146,7 @@ func start(t *testing.T, change func(*Options)) *door {
 	served := make(chan error, 1)
 	go func() { served <- d.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := d.Close(ctx); err != nil {
 			t.Error(err)
@@ -164,7 +164,7 @@ func start(t *testing.T, change func(*Options)) *door {
 }
 
 func clientConfig(user string, auth ...gossh.AuthMethod) *gossh.ClientConfig {
-	return &gossh.ClientConfig{User: user, Auth: auth, HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: 5 * time.Second}
+	return &gossh.ClientConfig{User: user, Auth: auth, HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: 30 * time.Second}
 }
 
 func (d *door) dial(user string, auth ...gossh.AuthMethod) (*gossh.Client, error) {

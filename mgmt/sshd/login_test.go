@@ -107,22 +107,22 @@ func TestAnswersToWrongPasswordsAreHeldBack(t *testing.T) {
 }
 
 func TestHandshakeEndsInTime(t *testing.T) {
-	d := start(t, func(o *Options) { o.Limits.Handshake = 300 * time.Millisecond })
+	d := start(t, func(o *Options) { o.Limits.Handshake = 3 * time.Second })
 	c, err := net.Dial("tcp", d.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
 	begin := time.Now()
 	for b := make([]byte, 1024); err == nil; {
 		_, err = c.Read(b)
 	}
-	if took := time.Since(begin); took < 250*time.Millisecond || took > 3*time.Second {
+	if took := time.Since(begin); took < 2*time.Second || took > 20*time.Second {
 		t.Errorf("a client that says nothing was sent away after %v: %v", took, err)
 	}
 	logged := d.login() // and one that has logged in stays
-	time.Sleep(400 * time.Millisecond)
+	time.Sleep(3500 * time.Millisecond)
 	if _, _, code := run(t, logged, "show version", ""); code != 0 {
 		t.Error("a client that has logged in was sent away")
 	}
@@ -150,7 +150,7 @@ func TestStrangersAreBounded(t *testing.T) {
 	for _, c := range held {
 		c.Close()
 	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		c, err := d.dial("nsroot", gossh.Password(rootPassword))
 		if err == nil {
 			c.Close()

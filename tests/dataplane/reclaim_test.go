@@ -170,7 +170,7 @@ func republish(t *testing.T, b *bed, i int, ended chan any) uintptr {
 		t.Fatal(err)
 	}
 	ticket := b.w.Publish(s)
-	for deadline := time.Now().Add(10 * time.Second); !b.w.Passed(ticket); time.Sleep(20 * time.Microsecond) {
+	for deadline := time.Now().Add(30 * time.Second); !b.w.Passed(ticket); time.Sleep(20 * time.Microsecond) {
 		select {
 		case f := <-ended:
 			t.Fatalf("the worker has read tables that were freed: %v", f)

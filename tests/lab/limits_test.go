@@ -30,7 +30,7 @@ func TestDownStateFlush(t *testing.T) {
 		if !strings.Contains(got, "open") || !strings.Contains(got, "reset") {
 			t.Errorf("the idle client says %q, not that its connection was reset", got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Error("the idle client was not told")
 		idle.Process.Kill()
 		<-said
@@ -40,7 +40,7 @@ func TestDownStateFlush(t *testing.T) {
 // carried waits until so many connections from the SNIP's ports of the dataplane are established at the servers.
 func carried(t *testing.T, want int) {
 	t.Helper()
-	err := topology.Eventually(8*time.Second, func() error {
+	err := topology.Eventually(30*time.Second, func() error {
 		n := 0
 		for _, s := range topology.Servers {
 			k, err := fromClients(s)

@@ -86,7 +86,7 @@ func (s *soak) atRest(most time.Duration) *api.Stats {
 }
 
 func (s *soak) stats() (*api.Stats, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	c, err := api.Dial(ctx, lab.Path("adc/dataplane.sock"))
 	if err != nil {
@@ -134,7 +134,7 @@ const slack = 50
 
 // buffers: each packet buffer comes back.
 func (s *soak) buffers(before *api.Stats) {
-	if err := topology.Eventually(15*time.Second, func() error {
+	if err := topology.Eventually(30*time.Second, func() error {
 		now, err := s.stats()
 		if err == nil && now.BuffersFree < before.BuffersFree {
 			err = fmt.Errorf("%d packet buffers are free, and %d were before: they have leaked", now.BuffersFree, before.BuffersFree)
