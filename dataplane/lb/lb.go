@@ -50,6 +50,7 @@ type State struct {
 	shared uintptr // the first state's memory
 
 	second     atomic.Uint32 // that is running
+	settling   atomic.Uint32 // odd while accounts are being settled: see whole
 	noted      uint32        // the last one before it for which sums were noted
 	next, last uint32        // services whose sums are still to be noted
 	top        uint32        // highest ID of a service with accounts

@@ -193,7 +193,7 @@ func (s *State) freeHashed(t *table.Set, v *table.Vserver, p *table.Pool, a, b u
 // kilobits is the kbit/s of a service at all workers in the last whole second, or in the running one if that has more already.
 func (s *State) kilobits(id uint32) uint64 {
 	v := s.service(id)
-	now := v.total(ofBytes) - v.past[s.second.Load()%Window].Bytes
+	now := v.total().Bytes - v.past[s.second.Load()%Window].Bytes
 	last := v.rate
 	for i := range s.others {
 		last += atomic.LoadUint64(&serviceOf(s.peers[i], id).rate)

@@ -7,7 +7,7 @@ import (
 )
 
 // The load of a service is what it has seen in the running second and the 13 before it. Packets are counted where they are
-// counted anyway, in accounts; once a second the state notes each service's sums, and a choice takes the difference to the
+// counted anyway, for accounts; once a second the state notes each service's sums, and a choice takes the difference to the
 // sums of 13 seconds ago. So packets of known flows pay nothing for it.
 
 // Window is how many seconds the load of a service spans, the running one included.
@@ -42,9 +42,13 @@ func (s *State) Begin(second uint32) {
 // Note notes the sums of the next services at the beginning of the running second, and returns how many services are still due. It
 // stops after n accounts, with the service that it is at. Seconds in which the caller did not come get the same sums.
 func (s *State) Note(n int) (due uint32) {
-	for n > 0 && s.next <= s.last {
-		n -= s.note(s.next)
-		s.next++
+	if s.next <= s.last {
+		s.settling.Add(1)
+		for n > 0 && s.next <= s.last {
+			n -= s.note(s.next)
+			s.next++
+		}
+		s.settling.Add(1)
 	}
 	return s.last + 1 - s.next
 }
@@ -53,14 +57,14 @@ func (s *State) Note(n int) (due uint32) {
 func (s *State) note(id uint32) (cost int) {
 	v, second := s.service(id), s.second.Load()
 	now := load{answers: v.answers}
-	for p := uintptr(v.accounts); p != 0; cost++ {
-		a := (*Account)(unsafe.Add(nil, p))
-		now.Packets += a.In.Packets + a.Out.Packets
-		now.Bytes += a.In.Bytes + a.Out.Bytes
+	for a := v.first(); a != nil; a = a.after() {
+		a.settle()
+		now.add(a.In)
+		now.add(a.Out)
 		if a.Vserver < entries {
 			s.vserver(a.Vserver).sum(second, a.In.Bytes+a.Out.Bytes)
 		}
-		p = a.next
+		cost++
 	}
 	if cost == 0 {
 		return 1
@@ -91,7 +95,8 @@ func (v *serviceState) publish(now load, then *load) {
 // of others as they said last.
 func (s *State) carried(id uint32, field uintptr) uint64 {
 	v := s.service(id)
-	sum := v.total(field) - v.before(s.second.Load()).field(field)
+	total := v.total()
+	sum := total.field(field) - v.before(s.second.Load()).field(field)
 	for i := range s.others {
 		sum += atomic.LoadUint64((*uint64)(unsafe.Add(unsafe.Pointer(&serviceOf(s.peers[i], id).seen), field)))
 	}
@@ -108,7 +113,9 @@ func (s *State) Recent(id uint32) (packets, bytes uint64) {
 	v := s.service(id)
 	then := v.before(s.second.Load())
 	p, b := atomic.LoadUint64(&then.Packets), atomic.LoadUint64(&then.Bytes)
-	return v.total(ofPackets) - p, v.total(ofBytes) - b
+	var total Traffic
+	s.whole(func() { total = v.total() })
+	return total.Packets - p, total.Bytes - b
 }
 
 // answered is the first answers of a service in the window.

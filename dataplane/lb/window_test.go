@@ -20,20 +20,32 @@ type bed struct {
 
 func newBed(t testing.TB) *bed {
 	t.Helper()
-	mem, err := syscall.Mmap(-1, 0, 1<<16, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	return &bed{State: state(t), accounts: map[[2]uint32]*Account{}, mem: accountMemory(t)}
+}
+
+// accountMemory has room for 10,000 accounts and their running words.
+func accountMemory(t testing.TB) []byte {
+	t.Helper()
+	mem, err := syscall.Mmap(-1, 0, 2*RunningOut+1<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Munmap(mem) })
-	return &bed{State: state(t), accounts: map[[2]uint32]*Account{}, mem: mem}
+	return mem
+}
+
+// accountOf is the n-th account in memory, which nothing was counted in.
+func accountOf(mem []byte, n int, vserver, service uint32) *Account {
+	a := (*Account)(unsafe.Pointer(&mem[2*RunningOut+64*n]))
+	a.Vserver, a.Service, a.Running = vserver, service, uintptr(unsafe.Pointer(&mem[8*n]))
+	return a
 }
 
 // account is the account of a vserver and a service; a new one begins near where counters wrap.
 func (b *bed) account(vserver, service uint32) *Account {
 	k := [2]uint32{vserver, service}
 	if b.accounts[k] == nil {
-		a := (*Account)(unsafe.Pointer(&b.mem[64*len(b.accounts)]))
-		a.Vserver, a.Service = vserver, service
+		a := accountOf(b.mem, len(b.accounts), vserver, service)
 		b.Link(a)
 		b.accounts[k] = a
 	}
@@ -78,9 +90,7 @@ func TestLeastPacketsTables(t *testing.T) {
 				for range row.want {
 					id := b.Pick(tab, v, 0, 0)
 					got = append(got, id)
-					a := b.account(1, id)
-					a.In.Packets++
-					a.In.Bytes += 28
+					b.count(1, id, 28)
 				}
 				if !slices.Equal(got, row.want) {
 					t.Errorf("chose %v, want %v", got, row.want)
@@ -301,16 +311,9 @@ func TestPickByLoadAllocatesNothing(t *testing.T) {
 
 // BenchmarkNote is the second of a worker with 10,000 services.
 func BenchmarkNote(b *testing.B) {
-	mem, err := syscall.Mmap(-1, 0, 64*10000, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer syscall.Munmap(mem)
-	s := state(b)
-	for i := range uint32(10000) {
-		a := (*Account)(unsafe.Pointer(&mem[64*i]))
-		a.Vserver, a.Service = 1, i+1
-		s.Link(a)
+	mem, s := accountMemory(b), state(b)
+	for i := range 10000 {
+		s.Link(accountOf(mem, i, 1, uint32(i+1)))
 	}
 	n := uint32(0)
 	for b.Loop() {

@@ -12,18 +12,17 @@ import (
 	"sluice/dataplane/table"
 )
 
-// account is where the packets between one vserver and one service are counted, so that a packet touches one line of counters
-// and not two.
+// account has what was counted between one vserver and one service, so that a packet touches one counter and not two.
 type account = lb.Account
 
 const (
 	accountSize = 64
 
-	// flow.Entry.Account is the place of a direction's traffic in units of its size: four to an account, the first is in, the
-	// second is out. So a packet's counters are one shift away.
-	accountShift = 4
-	perAccount   = accountSize >> accountShift
-	outward      = 1
+	// flow.Entry.Account is the number of an account, with outward for packets to clients: the place of the running word in
+	// which a direction's packets are counted.
+	runningShift = 3
+	outward      = maxAccounts
+	runningSize  = 2 * maxAccounts << runningShift
 
 	// maxAccounts is how many pairs of vserver and service can be told apart. What is beyond is counted in account 0, which is
 	// nobody's.
@@ -31,9 +30,9 @@ const (
 	accountIndex = 2 * maxAccounts
 	fewAccounts  = 1 << 13
 
-	// nearAccounts is how many accounts stay in a core's caches by themselves. Where there are more, those of a burst are fetched
-	// ahead. With 1,600 that gains nothing.
-	nearAccounts = 1 << 12
+	// nearAccounts is of how many accounts the running words stay in a core's caches by themselves. Where there are more, those of
+	// a burst are fetched ahead. With 10,000 that gains nothing.
+	nearAccounts = 1 << 15
 
 	// A word of the index is the number of an account, above it the ID of its service, above that the vserver's.
 	accountBits = 18
@@ -41,8 +40,8 @@ const (
 
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(account{})-accountSize]
-	_ = [1]struct{}{}[unsafe.Offsetof(account{}.Out)-outward<<accountShift]
-	_ = [1]struct{}{}[accountShift-4] // as asm.PrefetchIndexed has it
+	_ = [1]struct{}{}[lb.RunningOut-outward<<runningShift]
+	_ = [1]struct{}{}[runningShift-3] // as asm.PrefetchIndexed has it
 	_ = [1]struct{}{}[maxAccounts>>accountBits-1]
 	_ = [1]struct{}{}[table.MaxID>>accountBits]
 )
@@ -50,17 +49,18 @@ var (
 // accounts are all accounts, off the Go heap, with a hash index of their numbers. The worker alone writes; accounts are never
 // removed, so that figures never fall.
 type accounts struct {
-	base  uintptr // array of account
-	index uintptr // uint64 words, 0 = empty, linear probing
-	mask  uint32  // of the index: a small part of it serves as long as it can, since fewer pages are quicker
-	used  atomic.Uint32
-	mem   []byte
+	running uintptr // array of running words: see lb.Account
+	base    uintptr // array of account
+	index   uintptr // uint64 words, 0 = empty, linear probing
+	mask    uint32  // of the index: a small part of it serves as long as it can, since fewer pages are quicker
+	used    atomic.Uint32
+	mem     []byte
 
 	lb *lb.State // learns of every account
 }
 
 func (a *accounts) open(s *lb.State, huge bool) error {
-	const size = maxAccounts*accountSize + accountIndex*8
+	const size = runningSize + maxAccounts*accountSize + accountIndex*8
 	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
@@ -69,7 +69,8 @@ func (a *accounts) open(s *lb.State, huge bool) error {
 	if huge {
 		_ = syscall.Madvise(mem, syscall.MADV_HUGEPAGE) // a wish only
 	}
-	a.mem, a.base = mem, uintptr(unsafe.Pointer(&mem[0]))
+	a.mem, a.running = mem, uintptr(unsafe.Pointer(&mem[0]))
+	a.base = a.running + runningSize
 	a.index = a.base + maxAccounts*accountSize
 	a.lb, a.mask = s, 2*fewAccounts-1
 	a.used.Store(1)
@@ -89,11 +90,11 @@ func (a *accounts) at(n uint32) *account {
 }
 
 // of is the account of a flow, by its entry's Account.
-func (a *accounts) of(place uint32) *account { return a.at(place / perAccount) }
+func (a *accounts) of(place uint32) *account { return a.at(place) }
 
-// counts is where the packets of a flow's direction are counted.
-func (a *accounts) counts(place uint32) *lb.Traffic {
-	return (*lb.Traffic)(at(a.base + uintptr(place)<<accountShift))
+// count counts a packet of a flow's direction.
+func (a *accounts) count(place uint32, bytes uint64) {
+	*u64(a.running + uintptr(place)<<runningShift) += lb.RunningPacket + bytes
 }
 
 // place is where the search for a pair's word begins. The services that a vserver is bound to mostly have IDs one behind the other,
@@ -134,7 +135,7 @@ func (a *accounts) number(vserver, service uint32) uint32 {
 				return 0
 			}
 			c := a.at(n)
-			c.Vserver, c.Service = vserver, service
+			c.Vserver, c.Service, c.Running = vserver, service, a.running+uintptr(n)<<runningShift
 			a.lb.Link(c)
 			*w = pair<<accountBits | uint64(n)
 			a.used.Store(n + 1)

@@ -133,7 +133,7 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 	var fwd, rev flow.Entry
 	fwd.Fill(key, to)
 	rev.Fill(to.Reverse(), key.Reverse())
-	n := w.accounts.number(v.ID, s.ID) * perAccount
+	n := w.accounts.number(v.ID, s.ID)
 	fwd.Service, fwd.Account, fwd.Kind, fwd.Last = s.ID, n, kind, w.now
 	rev.Service, rev.Account, rev.Kind, rev.Last = s.ID, n+outward, kind|flow.KindReverse, w.now
 	fwd.Pseudo, rev.Pseudo = lessHeader(fwd.Pseudo), lessHeader(rev.Pseudo)

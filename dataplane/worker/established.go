@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"sluice/dataplane/flow"
+	"sluice/dataplane/lb"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 	"sluice/dataplane/port/asm"
@@ -22,9 +23,9 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 	asm.PrefetchStride(unsafe.Pointer(&w.pk[0].Bucket), len(b), int(packetSize))
 	asm.Locate(unsafe.Pointer(&w.pk[0].Hash), len(b), int(packetSize), w.flows.Lines(), unsafe.Pointer(&w.lines))
 	if w.accounts.used.Load() > nearAccounts {
-		asm.PrefetchIndexed(unsafe.Pointer(&w.lines), len(b), unsafe.Offsetof(flow.Entry{}.Account), w.accounts.base)
+		asm.PrefetchIndexed(unsafe.Pointer(&w.lines), len(b), unsafe.Offsetof(flow.Entry{}.Account), w.accounts.running)
 	}
-	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.base, adjacencies: t.Adjacencies()}
+	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.running, adjacencies: t.Adjacencies()}
 	var sent uint32
 	for m := w.open; m != 0; {
 		run := m & w.bare
@@ -122,9 +123,7 @@ func (w *Worker) hits(bare uint32) (rest uint32) {
 		last := (*uint64)(unsafe.Pointer(&e.Last)) // and Packets
 		*last = *last>>32<<32 + w.hot.seen
 		e.Bytes += n
-		c := w.hot.counts + uintptr(e.Account)<<accountShift
-		*u64(c)++
-		*u64(c + 8) += n
+		*u64(w.hot.counts + uintptr(e.Account)<<runningShift) += lb.RunningPacket + n
 	}
 	w.setTx(lane, tx)
 	return bare
@@ -296,7 +295,5 @@ func (w *Worker) count(e *flow.Entry, p *packet.Packet) {
 	e.Packets++
 	n := uint64(p.L3Len)
 	e.Bytes += n
-	c := w.accounts.counts(e.Account)
-	c.Packets++
-	c.Bytes += n
+	w.accounts.count(e.Account, n)
 }

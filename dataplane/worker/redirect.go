@@ -33,7 +33,7 @@ func (w *Worker) openRedirect(t *table.Set, p *packet.Packet, v *table.Vserver, 
 	if why := redirection(t, p, v, s, &fwd); why != packet.NoReason {
 		return nil, why
 	}
-	n := w.accounts.number(v.ID, s.ID) * perAccount
+	n := w.accounts.number(v.ID, s.ID)
 	fwd.Service, fwd.Account, fwd.Last = s.ID, n, w.now
 	fwd.Pseudo = lessHeader(fwd.Pseudo)
 	back := &rev
@@ -90,11 +90,9 @@ func (w *Worker) sessionless(t *table.Set, p *packet.Packet, v *table.Vserver) p
 	if why := redirection(t, p, v, t.Service(id), &e); why != packet.NoReason {
 		return why
 	}
-	n := w.accounts.number(v.ID, id) * perAccount
+	n := w.accounts.number(v.ID, id)
 	redirect(p, &e, true)
-	c := w.accounts.counts(n)
-	c.Packets++
-	c.Bytes += uint64(p.L3Len)
+	w.accounts.count(n, uint64(p.L3Len))
 	p.Reason = packet.ForwardSessionless
 	return packet.NoReason
 }

@@ -58,9 +58,7 @@ func (w *Worker) redirects(bare uint32) (rest uint32) {
 		last := (*uint64)(unsafe.Pointer(&e.Last)) // and Packets
 		*last = *last>>32<<32 + w.hot.seen
 		e.Bytes += uint64(n)
-		c := w.accounts.counts(e.Account)
-		c.Packets++
-		c.Bytes += uint64(n)
+		w.accounts.count(e.Account, uint64(n))
 	}
 	return bare
 }

@@ -1,8 +1,11 @@
 package worker
 
 import (
+	"sync/atomic"
+
 	"sluice/dataplane/api"
 	"sluice/dataplane/flow"
+	"sluice/dataplane/lb"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 	"sluice/dataplane/table"
@@ -102,11 +105,12 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 	}
 	for n := w.accounts.used.Load() - 1; n > 0; n-- {
 		c := w.accounts.at(n)
+		in, out := w.lb.Counted(c)
 		if i, ok := vservers[c.Vserver]; ok {
-			addTo(&s.Vservers[i], c)
+			addTo(&s.Vservers[i], c, in, out)
 		}
 		if i, ok := services[c.Service]; ok {
-			addTo(&s.Services[i], c)
+			addTo(&s.Services[i], c, in, out)
 		}
 	}
 	for i, n := range t.SNIPs() {
@@ -117,13 +121,13 @@ func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
 	w.portsInUse(t, s)
 }
 
-func addTo(f *api.FlowStats, c *account) {
+func addTo(f *api.FlowStats, c *account, in, out lb.Traffic) {
 	f.Flows += load(&c.Flows)
-	f.OpenFlows += load(&c.Open)
-	f.PacketsIn += load(&c.In.Packets)
-	f.BytesIn += load(&c.In.Bytes)
-	f.PacketsOut += load(&c.Out.Packets)
-	f.BytesOut += load(&c.Out.Bytes)
+	f.OpenFlows += uint64(atomic.LoadUint32(&c.Open))
+	f.PacketsIn += in.Packets
+	f.BytesIn += in.Bytes
+	f.PacketsOut += out.Packets
+	f.BytesOut += out.Bytes
 }
 
 // portsInUse sums the ports out of every SNIP over the services that may use it.

@@ -27,7 +27,7 @@ func PrefetchData(p unsafe.Pointer, n int)
 func PrefetchStride(p unsafe.Pointer, n, stride int)
 
 // PrefetchIndexed prefetches what n structs lead to: their addresses are stored at p, and each has, field bytes from its beginning,
-// the index (32 bits) of an element of 16 bytes of the array at base. The structs are read and must be mapped.
+// the index (32 bits) of an element of 8 bytes of the array at base. The structs are read and must be mapped.
 //
 //go:noescape
 func PrefetchIndexed(p unsafe.Pointer, n int, field, base uintptr)

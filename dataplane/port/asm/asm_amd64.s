@@ -148,10 +148,10 @@ fourIndexed:
 	MOVL       (BX)(DX*1), BX
 	MOVL       (R8)(DX*1), R8
 	MOVL       (R9)(DX*1), R9
-	SHLQ       $4, AX
-	SHLQ       $4, BX
-	SHLQ       $4, R8
-	SHLQ       $4, R9
+	SHLQ       $3, AX
+	SHLQ       $3, BX
+	SHLQ       $3, R8
+	SHLQ       $3, R9
 	PREFETCHT0 (DI)(AX*1)
 	PREFETCHT0 (DI)(BX*1)
 	PREFETCHT0 (DI)(R8*1)
@@ -167,7 +167,7 @@ fewIndexed:
 nextIndexed:
 	MOVQ       (SI), AX
 	MOVL       (AX)(DX*1), AX
-	SHLQ       $4, AX
+	SHLQ       $3, AX
 	PREFETCHT0 (DI)(AX*1)
 	ADDQ       $8, SI
 	DECQ       CX

@@ -29,5 +29,5 @@ func PrefetchData(p unsafe.Pointer, n int) { earlyData(p, n) }
 func PrefetchStride(p unsafe.Pointer, n, stride int) { earlyStride(p, n, stride) }
 
 // PrefetchIndexed loads 8 bytes of what n structs lead to, which must be mapped: their addresses are stored at p, and each has, field
-// bytes from its beginning, the index (32 bits) of an element of 16 bytes of the array at base.
+// bytes from its beginning, the index (32 bits) of an element of 8 bytes of the array at base.
 func PrefetchIndexed(p unsafe.Pointer, n int, field, base uintptr) { earlyIndexed(p, n, field, base) }

@@ -53,7 +53,7 @@ func earlyIndexed(p unsafe.Pointer, n int, field, base uintptr) {
 	var x uint64
 	for i := 0; i < n; i++ {
 		s := *(*uintptr)(unsafe.Add(p, i*8))
-		x += load(base + uintptr(*word(s + field))*16)
+		x += load(base + uintptr(*word(s + field))*8)
 	}
 	if x == magic {
 		unlikely.Add(1)
