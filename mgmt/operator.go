@@ -60,6 +60,9 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 		if level, ok := op.Arg("level"); ok && level == "full" && op.Verb == "clear" && err == nil {
 			r.Warnings = append(r.Warnings, o.forget()...)
 		}
+		if err == nil {
+			r.Warnings = append(op.Warnings(), r.Warnings...)
+		}
 		return warnings(r.Warnings), flat(err)
 	case op.Verb == "start" || op.Verb == "stop":
 		return "", flat(o.trace(who, op))
@@ -83,6 +86,9 @@ func (o *operator) DoAll(user string, ops []*grammar.Op) []shell.Outcome {
 	}
 	out := make([]shell.Outcome, len(ops))
 	for i, r := range o.engine.CommitAll(who, changes) {
+		if r.Err == nil {
+			r.Warnings = append(ops[i].Warnings(), r.Warnings...)
+		}
 		out[i] = shell.Outcome{Text: warnings(r.Warnings), Err: flat(r.Err)}
 	}
 	return out

@@ -206,3 +206,32 @@ func TestUnreadableStartup(t *testing.T) {
 	d.is("show version", "DEGRADED: the startup configuration")
 	d.is("add server s1 10.1.0.11", "Warning")
 }
+
+// TestStoredObject: what is not built is kept over a restart, and everything says that it is not in force.
+func TestStoredObject(t *testing.T) {
+	dir := t.TempDir()
+	d := newDesk(t, dir)
+	const warning = "Warning: [cs vserver] is stored, but its function is not built in this release\n"
+	d.is("add cs vserver web HTTP 10.1.0.60 80 -comment x", warning)
+	d.is("bind cs vserver web -policyName p1 -priority 10", warning)
+	d.is("add cs vserver web HTTP 10.1.0.60 80", "ERROR: Resource already exists [vserver, web]")
+	d.is("show ns runningConfig", "# stored, not in force:\nadd cs vserver web HTTP 10.1.0.60 80 -comment x\nbind cs vserver web -policyName p1 -priority 10\n")
+	d.is("show cs vserver web", "cs vserver web  (stored, not in force)")
+	d.is("show cs vserver web", "bind cs vserver web -policyName p1 -priority 10")
+	d.do("save ns config")
+	d.end()
+	if err := os.Remove(dir + "/" + store.JournalFile); err != nil {
+		t.Fatal(err)
+	}
+	d = newDesk(t, dir)
+	d.is("show cs vserver", "cs vserver web")
+	if got := d.do("show version"); strings.Contains(got, "web") {
+		t.Errorf("a stored row is told as a problem: %s", got)
+	}
+	if got := d.do("rm cs vserver web"); strings.Contains(got, "stored") {
+		t.Errorf("rm: %q", got)
+	}
+	if got := d.do("show ns runningConfig"); strings.Contains(got, "stored") {
+		t.Errorf("after rm: %s", got)
+	}
+}

@@ -210,6 +210,14 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 		return row, nil
 	case op.Object.Single:
 		return op.Object.Fresh(), nil
+	case op.Object.Verbs[0] == "set" && op.Verb == "set": // there is no other way to add it
+		fresh := op.Object.Fresh()
+		for i, f := range op.Object.Keys() {
+			if err := f.Set(reflect.ValueOf(fresh).Elem(), op.Key[i]); err != nil {
+				return nil, err
+			}
+		}
+		return fresh, nil
 	case op.Object == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]):
 		return nil, schema.Refuse(schema.NotPermitted, op.Key[0]).Because("the monitor is built in and cannot be changed; add one of your own")
 	case len(op.Key) > 1 && op.Object.Verbs[0] == "bind":
@@ -241,8 +249,8 @@ func (op *Op) remove(c *schema.Config) error {
 			return err
 		}
 	}
-	if r.bindings {
-		removeBindings(c, op.Object, op.Key[0])
+	if len(op.Key) > 0 {
+		removeBindings(c, op.Object, op.Key[0], r.bindings || op.Object.Stored)
 	}
 	c.Delete(op.Object, op.Key...)
 	if r.gone != nil {
@@ -251,9 +259,12 @@ func (op *Op) remove(c *schema.Config) error {
 	return nil
 }
 
-// removeBindings removes the rows that refer to the row with the key.
-func removeBindings(c *schema.Config, o *schema.Object, key string) {
+// removeBindings removes the rows whose keys refer to the row with the key: those that are only stored, or all.
+func removeBindings(c *schema.Config, o *schema.Object, key string, all bool) {
 	for _, b := range schema.Objects() {
+		if !all && !b.Stored || c.Len(b) == 0 {
+			continue
+		}
 		for _, f := range b.Fields {
 			if f.Key == 0 || !slices.Contains(f.Targets(), o) {
 				continue

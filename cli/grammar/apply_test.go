@@ -80,7 +80,7 @@ func readBack(t testing.TB, c *schema.Config) {
 	d := schema.New()
 	for _, l := range lines {
 		op, err := Parse(l)
-		if err == nil {
+		if err == nil && op != nil { // not the comment before what is only stored
 			err = op.Apply(d)
 		}
 		if err != nil {

@@ -4,31 +4,33 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"sluice/vendor-config/schema"
 )
 
+// StoredMark is the comment before the commands of rows that are only stored.
+const StoredMark = "# stored, not in force:"
+
 // Lines writes the configuration as commands, in the order in which a device saves them. Parsed and applied in order
 // to an empty configuration they give an equal one.
-func Lines(c *schema.Config) []string {
-	var lines []string
-	for _, o := range schema.Objects() {
-		for _, row := range inOrder(c, o) {
-			lines = append(lines, Line(o, row))
-		}
-	}
-	return lines
-}
+func Lines(c *schema.Config) []string { return lines(c, false) }
 
 // Shown are Lines for human eyes: secrets are hidden in them, so that they cannot be read back.
-func Shown(c *schema.Config) []string {
-	var lines []string
+func Shown(c *schema.Config) []string { return lines(c, true) }
+
+func lines(c *schema.Config, hide bool) []string {
+	var out []string
+	marked := false
 	for _, o := range schema.Objects() {
 		for _, row := range inOrder(c, o) {
-			lines = append(lines, line(o, row, true))
+			if o.Stored && !marked {
+				out, marked = append(out, StoredMark), true
+			}
+			out = append(out, line(o, row, hide))
 		}
 	}
-	return lines
+	return out
 }
 
 // Discreet is a line as it was typed, without the secrets in it: what may stand in a log. It hides the word behind
@@ -44,15 +46,26 @@ func Discreet(line string) string {
 }
 
 func secretNamed(short string) bool {
-	for _, o := range schema.Objects() {
-		for _, f := range o.Fields {
-			if f.Secret && len(short) <= len(f.CLI) && strings.EqualFold(short, f.CLI[:len(short)]) {
-				return true
-			}
+	for _, name := range secretNames() {
+		if len(short) <= len(name) && strings.EqualFold(short, name[:len(short)]) {
+			return true
 		}
 	}
 	return false
 }
+
+// secretNames are the arguments of all objects that are secrets.
+var secretNames = sync.OnceValue(func() []string {
+	var names []string
+	for _, o := range schema.Objects() {
+		for _, f := range o.Fields {
+			if f.Secret && !slices.Contains(names, f.CLI) {
+				names = append(names, f.CLI)
+			}
+		}
+	}
+	return names
+})
 
 // inOrder are the rows of an object, each behind those of the same object that it refers to.
 func inOrder(c *schema.Config, o *schema.Object) []any {
@@ -88,6 +101,9 @@ func inOrder(c *schema.Config, o *schema.Object) []any {
 
 // Line writes the command that creates a row.
 func Line(o *schema.Object, row any) string { return line(o, row, false) }
+
+// ShownLine is Line with its secrets hidden.
+func ShownLine(o *schema.Object, row any) string { return line(o, row, true) }
 
 func line(o *schema.Object, row any, hide bool) string {
 	v := reflect.ValueOf(row).Elem()

@@ -52,3 +52,20 @@ func (op *Op) Changes() bool {
 	}
 	return op.Object.Rows && slices.Contains(changing, op.Verb)
 }
+
+// Warnings are what the operator must hear although the operation is accepted: that the function of an object is not built.
+func (op *Op) Warnings() []string {
+	if op.Verb == "rm" || op.Verb == "unbind" { // it goes
+		return nil
+	}
+	var out []string
+	for _, o := range append([]*Op{op}, op.Also...) {
+		if o.Object == nil || !o.Object.Stored || !o.Changes() {
+			continue
+		}
+		if w := "[" + o.Object.Name() + "] is stored, but its function is not built in this release"; !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -22,7 +22,7 @@ func Parse(line string) (*Op, error) {
 	case objs == nil && next == nil:
 		return session(verb, tokens[used:], line)
 	case objs == nil:
-		return nil, schema.Refuse("Incomplete command", shorten(strings.TrimSpace(line))).Because("next is one of " + strings.Join(texts(next), " "))
+		return nil, schema.Refuse("Incomplete command", shorten(strings.TrimSpace(line))).Because("next is one of " + some(texts(next)))
 	}
 	f := formOf(verb, objs)
 	rows, err := spread(f, tokens[used:])
@@ -40,6 +40,17 @@ func Parse(line string) (*Op, error) {
 	op := all[0]
 	op.Line, op.Also = Discreet(line), all[1:]
 	return op, nil
+}
+
+// listMost is how many words an error lists.
+const listMost = 12
+
+// some are words as far as an error has room for them.
+func some(words []string) string {
+	if len(words) > listMost {
+		words = append(slices.Clone(words[:listMost]), "...")
+	}
+	return strings.Join(words, " ")
 }
 
 // read makes the operations of the words behind a command.
@@ -79,6 +90,7 @@ type reader struct {
 	neutral  []string            // values that the unbuilt keyword refused otherwise accepts
 	refused  string              // its name
 	dropped  int                 // arguments that ask for nothing
+	operator string              // what the value that is pending is compared by, with a space behind it
 }
 
 func newReader(f *form) *reader { return &reader{form: f, values: map[string][]string{}} }
@@ -202,6 +214,11 @@ func (r *reader) unbuilt(name string, neutral []string) error {
 
 // value stores the value of a keyword, or of what stands behind it, and says what may follow without a dash.
 func (r *reader) value(k keyword, s string) error {
+	if r.operator == "" && k.field.Operator(s) {
+		r.operator, r.pending = s+" ", k
+		return nil
+	}
+	s, r.operator = r.operator+s, ""
 	v, err := canonical(k, s)
 	if err != nil {
 		return err

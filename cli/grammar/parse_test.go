@@ -118,9 +118,9 @@ func TestAbbreviations(t *testing.T) {
 		f := formOf("add", []*schema.Object{o})
 		line := "add " + o.Name()
 		for _, p := range f.pos {
-			v := values[p.CLI]
-			if len(p.Enum) > 0 {
-				v = p.Enum[0]
+			v := Quote(p.Example())
+			if given := values[p.CLI]; given != "" && len(p.Enum) == 0 && o.Has("add") && !o.Stored {
+				v = given
 			}
 			line += " " + v
 		}
@@ -131,23 +131,17 @@ func TestAbbreviations(t *testing.T) {
 		for _, k := range f.keywords() {
 			for n := 1; n <= len(k.field.CLI); n++ {
 				typed := "-" + k.field.CLI[:n]
-				_, several := match(typed, f.names())
-				if typed[1:] != k.field.CLI && slices.ContainsFunc(f.keywords(), func(o keyword) bool { return typed[1:] == o.field.CLI }) {
-					continue // the whole word for another, as -tos is beside -tosId
+				found, several := match(typed, f.names())
+				if several == nil && found != "-"+k.field.CLI {
+					continue // it is the whole name of another
 				}
-				value := "5"
+				value := Quote(k.field.Example())
 				if len(k.field.Enum) > 0 {
 					value = strings.ToLower(k.field.Enum[len(k.field.Enum)-1])
-				} else if k.field.CLI == "destIP" || k.field.CLI == "radNASip" || k.field.CLI == "dispatcherIP" || k.field.Syntax == "addresses" {
-					value = "10.0.0.2"
-				} else if k.field.CLI == "IPPattern" || strings.HasSuffix(strings.ToLower(k.field.CLI), "mask") {
-					value = "255.255.255.0"
-				} else if k.field.Syntax == "oid" {
-					value = "1.3.6"
-				} else if k.field.Syntax == "codes" {
-					value = "200"
-				} else if k.field.Syntax == "request" {
-					value = `"GET /"`
+				} else if k.field.Many {
+					value = k.field.Example()
+				} else if k.field.Flag {
+					value = ""
 				}
 				op, err := Parse(line + " " + typed + " " + value)
 				if several != nil {

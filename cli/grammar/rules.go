@@ -102,7 +102,7 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 		if text == "" && must {
 			return schema.Refuse(schema.Missing, f.CLI)
 		}
-		if f.Ref == "" || text == "" {
+		if f.Ref == "" || text == "" || o.Stored && f.Key != 1 {
 			continue
 		}
 		if o, row := f.Refers(c, text); row == nil && (f.Ref != "lb monitor" || !builtin(text)) {
@@ -113,8 +113,33 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 			return schema.Refuse(schema.NoSuchRow, name, text)
 		}
 	}
+	if o.Stored {
+		return checkStored(o, v)
+	}
 	if r := rulesOf[o]; r.check != nil {
 		return r.check(c, row)
+	}
+	return nil
+}
+
+// checkStored tests what every row needs to be written as a command, for objects that have no rules of their own yet: values that
+// stand behind another need that other one.
+func checkStored(o *schema.Object, v reflect.Value) error {
+	given := func(f *schema.Field) bool { return !v.Field(f.Index).IsZero() && f.Text(v) != f.DefaultIn(o, v) }
+	before := ""
+	for _, p := range positionals(o) {
+		switch other := o.Other(p); {
+		case p.Unless != "" && o.Field(p.Unless).Text(v) != "":
+		case p.Text(v) == "" && (other == nil || other.Text(v) == ""):
+			before = p.CLI
+		case before != "" && given(p):
+			return schema.Refuse(schema.Missing, before).Because(p.CLI + " stands behind it")
+		}
+	}
+	for _, f := range o.Fields {
+		if f.After != "" && given(f) && o.Field(f.After).Text(v) == "" {
+			return schema.Refuse(schema.NoPrereq, f.CLI).Because("it stands behind -" + f.After)
+		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ var savedFile = []struct{ line, refused string }{
 	{"add ns ip 10.20.0.11 255.255.255.0 -vServer DISABLED -telnet DISABLED -gui DISABLED", ""},
 	{"bind vlan 10 -ifnum 1/1 -IPAddress 10.10.0.11 255.255.255.0", ""},
 	{"bind vlan 20 -ifnum 1/2 -IPAddress 10.20.0.11 255.255.255.0", ""},
-	{"add ns pbr p ALLOW -srcPort = 80 -destPort = 1024-17151 -nextHop 10.20.0.21 -protocol TCP -priority 10", "Feature not supported in this release [ns pbr]"},
+	{"add ns pbr p ALLOW -srcPort = 80 -destPort = 1024-17151 -nextHop 10.20.0.21 -protocol TCP -priority 10", ""},
 	{"add server web_svr1 10.20.0.31", ""},
 	{"add service svc1 web_svr1 HTTP 80 -gslb NONE -maxClient 0", "No such argument [-gslb]"},
 	{"add service svc1 web_svr1 HTTP 80 -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -sp OFF -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO", ""},
@@ -109,7 +109,9 @@ bind service svc1 -monitorName web
 bind serviceGroup g web_svr1 8080
 bind serviceGroup g 10.20.0.33 8080 -weight 2
 bind serviceGroup g -monitorName web
-add route 0.0.0.0 0.0.0.0 10.10.0.1`
+add route 0.0.0.0 0.0.0.0 10.10.0.1
+# stored, not in force:
+add ns pbr p ALLOW -srcPort = 80 -destPort = 1024-17151 -nextHop 10.20.0.21 -protocol TCP -priority 10`
 	if got := strings.Join(Lines(c), "\n"); got != want {
 		t.Errorf("the file gives\n%s\nwant\n%s", got, want)
 	}

@@ -43,9 +43,9 @@ var laterWords = strings.Fields("rename apply renumber force sync create import 
 	"techsupport nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
-var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbr,ns pbrs,ns acl,ns acls,ns simpleacl,lb group,"+
-	"lb route,lb wlm,cr vserver,cr policy,cr action,cs vserver,cs policy,cs action,cs policylabel,cs parameter,"+
-	"vrid,vrid6,vridparam,ha node,ha sync,ha failover,ha files,channel,lacp,linkset,arpparam,nd6,bridgetable,bridgegroup,ipset,"+
+var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbrs,ns acl,ns acls,ns simpleacl,lb group,"+
+	"lb route,lb wlm,cr policy,cr action,cs policy,cs action,cs policylabel,cs parameter,"+
+	"vrid6,vridparam,ha node,ha sync,ha failover,ha files,channel,lacp,linkset,arpparam,nd6,bridgetable,bridgegroup,ipset,"+
 	"netprofile,l2param,l3param,l4param,inat,inatparam,rnat,rnatparam,rnatip,iptunnel,iptunnelparam,vxlan,vxlanvlanmap,netbridge,"+
 	"forwardingsession,fis,ns ratecontrol,ns tcpprofile,ns tcpparam,ns httpprofile,ns httpparam,ns timeout,ns spparams,ns surgeq,"+
 	"ns limitidentifier,ns limitselector,ns info,ns connectiontable,ns events,ns rollbackcmd,ns license,ns rpcnode,"+
@@ -64,6 +64,9 @@ var laterVerbs = map[string]string{
 	"ns-config": "unset", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "set unset enable disable stat",
 	"arp": "add rm", "vlan": "stat", "lb-monitor": "enable disable", "route": "clear", "ns-ip": "stat", "hardware": "stat",
 }
+
+// storedLater are verbs of the reference product that an object has once its function is built.
+var storedLater = []string{"stat", "rename"}
 
 // path is one way to type an object after its verb.
 type path struct {
@@ -238,7 +241,11 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 	}
 	for _, p := range paths() {
 		if len(p.words) > depth && strings.EqualFold(p.words[depth], word) {
-			if slices.Contains(strings.Fields(laterVerbs[p.obj.YANG]), verb) && depth == len(p.words)-1 {
+			later := strings.Fields(laterVerbs[p.obj.YANG])
+			if p.obj.Stored {
+				later = storedLater
+			}
+			if slices.Contains(later, verb) && depth == len(p.words)-1 {
 				return schema.Refuse(schema.NotSupported, verb+" "+strings.Join(p.words, " "))
 			}
 			return schema.Refuse(schema.NoSuchCommand, verb+" "+word).Because(strings.Join(p.words, " ") + " takes the verbs " + strings.Join(verbsOf(p.words), " "))
@@ -265,6 +272,11 @@ func verbsOf(words []string) []string {
 // groups are words that begin the names of several objects.
 var groups = map[string]string{
 	"ns": "Addresses, configuration and state of the appliance", "lb": "Load balancing", "cli": "This session", "network": "VLANs, routes and ports",
+	"cs": "Content switching", "cr": "Cache redirection", "snmp": "Network management by SNMP", "audit": "Log messages and who gets them",
+	"system": "The appliance and who may use it", "ssl": "Certificates and TLS", "policy": "Expressions and sets of values for policies",
+	"responder": "Answers that are given in place of servers", "rewrite": "Changes of requests and responses", "dns": "Names",
+	"appflow": "Flow records", "HA": "High availability in pairs", "gslb": "Load balancing between sites", "cluster": "Appliances as one",
+	"ntp": "Time", "spillover": "Spillover by policies", "autoscale": "Servers that come and go by policies",
 }
 
 // follow are the words at one depth with their help; those that an optional group word shortens come last.

@@ -77,6 +77,9 @@ type Machine struct {
 // Text answers a `show` or `stat` operation.
 func Text(op *grammar.Op, v *View) (string, error) {
 	write, ok := writers[op.Verb+" "+op.Object.YANG]
+	if op.Verb == "show" && op.Object.Stored {
+		write, ok = showStored, true
+	}
 	if !ok {
 		return "", schema.Refuse(schema.NotSupported, op.Verb+" "+op.Object.Name())
 	}

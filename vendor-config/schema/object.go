@@ -51,6 +51,7 @@ type Object struct {
 	Help   string
 	Rows   bool // configuration rows; false: operational command only
 	Single bool // rows without a key: there is one at most, and none stands for the defaults
+	Stored bool // rows are kept, shown and written back, and nothing acts on them: see stored
 	Type   reflect.Type
 	Fields []*Field
 	// Unbuilt are known arguments that this version does not build, each with the values that are accepted and dropped.
@@ -161,21 +162,21 @@ func (f *Field) Takes(verb string) bool {
 	return !f.Kept && (len(f.Only) == 0 || slices.Contains(f.Only, verb))
 }
 
-var objects []*Object
+// The objects: all, and by what they are looked for.
+var (
+	objects []*Object
+	byYANG  = map[string]*Object{}
+	byType  = map[reflect.Type]*Object{}
+)
 
 // fileOrder is the order in which objects are written, as device-saved files have it.
 var fileOrder = []string{"ns-hostname", "vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
 	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route"}
 
-// Objects are all objects in the order in which they are written to a file; operational commands come last.
+// Objects are all objects in the order in which they are written to a file: those that are built, then those that are only
+// stored, each behind what it refers to; operational commands come last.
 var Objects = sync.OnceValue(func() []*Object {
 	sorted := slices.Clone(objects)
-	place := func(o *Object) int {
-		if i := slices.Index(fileOrder, o.YANG); i >= 0 {
-			return i
-		}
-		return len(fileOrder)
-	}
 	for _, o := range objects {
 		for _, f := range o.Fields {
 			for _, r := range strings.FieldsFunc(f.Ref, func(c rune) bool { return c == ',' }) {
@@ -187,14 +188,44 @@ var Objects = sync.OnceValue(func() []*Object {
 			}
 		}
 	}
-	slices.SortStableFunc(sorted, func(a, b *Object) int { return place(a) - place(b) })
+	places := map[*Object]int{}
+	for _, o := range objects {
+		places[o] = place(o)
+	}
+	slices.SortStableFunc(sorted, func(a, b *Object) int { return places[a] - places[b] })
 	return sorted
 })
 
+// operationalPlace is behind all rows: no chain of references is that long.
+const operationalPlace = 1000
+
+// place is where the rows of o stand in a file.
+func place(o *Object) int {
+	i := slices.Index(fileOrder, o.YANG)
+	switch {
+	case i >= 0:
+		return i
+	case !o.Stored:
+		return operationalPlace
+	}
+	at := len(fileOrder)
+	for _, f := range o.Fields {
+		for _, t := range f.targets {
+			if t != o && t.Stored {
+				at = max(at, place(t)+1)
+			}
+		}
+	}
+	return at
+}
+
 // Find returns the object of that name with rows, or nil. The name is as typed ("lb vserver") or the YANG name.
 func Find(name string) *Object {
+	if o := byYANG[name]; o != nil && o.Rows {
+		return o
+	}
 	for _, o := range objects {
-		if o.Rows && (strings.EqualFold(o.Name(), name) && o.Verbs[0] != "bind" || o.YANG == name) {
+		if o.Rows && strings.EqualFold(o.Name(), name) && o.Verbs[0] != "bind" {
 			return o
 		}
 	}
@@ -204,10 +235,8 @@ func Find(name string) *Object {
 // Of returns the object whose rows are of type T. It panics when there is none: a fault of the programmer.
 func Of[T any]() *Object {
 	t := reflect.TypeFor[T]()
-	for _, o := range objects {
-		if o.Type == t {
-			return o
-		}
+	if o := byType[t]; o != nil {
+		return o
 	}
 	panic("schema: no object of type " + t.String())
 }

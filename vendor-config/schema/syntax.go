@@ -20,6 +20,15 @@ var syntaxes = map[string]func(string) string{
 	"domain":    domainFault,
 	"file":      fileFault,
 	"oid":       oidFault,
+
+	"address":         addressFault,
+	"address6":        address6Fault,
+	"prefix6":         prefix6Fault,
+	"mac":             macFault,
+	"port":            portFault,
+	"numbers":         numbersFault,
+	"compare-address": compareAddressFault,
+	"compare-port":    comparePortFault,
 }
 
 // nameFault: names begin with an ASCII letter, digit or underscore; then letters, digits and _ # . space : @ = -

@@ -18,6 +18,19 @@ func register[T any](words, yang, verbs, help string, rows bool) {
 	}
 	o.Single = rows && len(o.Keys()) == 0
 	objects = append(objects, o)
+	if byYANG[yang] == nil {
+		byYANG[yang] = o
+	}
+	byType[o.Type] = o
+}
+
+// stored adds an object whose function is not built. Its rows are as good as any: typed, completed, shown, kept in files and
+// written back, so that nothing an operator brings along is lost. But nothing acts on them, and everything says so. What a stored
+// row refers to need not exist, except the row that it is bound to. Whoever builds the function turns stored into register and
+// gives the object its place in fileOrder.
+func stored[T any](words, yang, verbs, help string) {
+	register[T](words, yang, verbs, help, true)
+	Of[T]().Stored = true
 }
 
 // unbuilt names arguments of the reference product that this version knows but does not build. `name=VALUE|VALUE` is

@@ -75,8 +75,8 @@ func (f *Field) Set(v reflect.Value, s string) error {
 }
 
 func (f *Field) setText(fv reflect.Value, s string) error {
-	if f.Syntax == "payload" {
-		s = escapeControls(s)
+	if canonical := canonicals[f.Syntax]; canonical != nil {
+		s = canonical(s)
 	}
 	if f.Secret && s == Hidden {
 		return Refuse(BadValue, f.CLI, s).Because("that is how show hides a secret; give the secret itself")

@@ -1,0 +1,31 @@
+package schema
+
+// VRID is a virtual router of VRRP: addresses that one of several appliances owns at a time.
+type VRID struct {
+	ID                   uint8  `cli:"id" key:"1" min:"1" help:"Number of the virtual router"`
+	Priority             uint8  `cli:"priority" def:"255" help:"Who has the highest becomes master"`
+	Preemption           string `cli:"preemption" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A node with a higher priority takes over from a master with a lower one"`
+	Sharing              string `cli:"sharing" enum:"ENABLED,DISABLED" def:"DISABLED" help:"Virtual routers on one port may share addresses"`
+	Tracking             string `cli:"tracking" enum:"NONE,ONE,ALL,PROGRESSIVE" def:"NONE" help:"How the state of vservers on its addresses lowers the priority"`
+	OwnerNode            uint8  `cli:"ownerNode" max:"31" help:"Node of a cluster that it belongs to; 255 is all of them"`
+	TrackifNumPriority   uint8  `cli:"trackifNumPriority" def:"0" help:"By how much a tracked port that is down lowers the priority; 0 is not at all"`
+	Preemptiondelaytimer uint16 `cli:"preemptiondelaytimer" def:"0" max:"36000" unit:"seconds" help:"How long a preempting node waits before it takes over"`
+}
+
+// VRIDInterface is a port on which a virtual router speaks VRRP.
+type VRIDInterface struct {
+	ID    uint8  `cli:"id" key:"1" min:"1" ref:"vrid" help:"Number of the virtual router"`
+	Ifnum string `cli:"ifnum" key:"2" keyword:"yes" many:"yes" max:"15" syntax:"port" help:"Port, e.g. 1/2"`
+}
+
+// VRIDTrack is a port whose failure lowers the priority of a virtual router.
+type VRIDTrack struct {
+	ID         uint8  `cli:"id" key:"1" min:"1" ref:"vrid" help:"Number of the virtual router"`
+	TrackifNum string `cli:"trackifNum" key:"2" keyword:"yes" many:"yes" max:"15" syntax:"port" help:"Port that is tracked, e.g. 1/2"`
+}
+
+func init() {
+	stored[VRID]("vrID", "vrid", "add set unset rm show", "Virtual router: addresses that appliances share by VRRP")
+	stored[VRIDInterface]("vrID", "vrid-interface", "bind unbind", "Port on which a virtual router speaks")
+	stored[VRIDTrack]("vrID", "vrid-track-interface", "bind unbind", "Port whose failure lowers the priority of a virtual router")
+}
