@@ -193,6 +193,9 @@ func (r *reader) keyword(t Token) error {
 		r.order = append(r.order, k)
 		if r.form.verb == "unset" || k.field.Flag {
 			r.values[where(k)] = []string{""}
+			if r.form.verb != "unset" && len(k.field.Enum) > 0 { // that of a row says YES
+				r.values[where(k)][0] = k.field.Enum[0]
+			}
 			return nil
 		}
 		r.pending = k

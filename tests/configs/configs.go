@@ -18,6 +18,9 @@ func Random(r *rand.Rand, rows int) *schema.Config {
 		if !o.Rows {
 			continue
 		}
+		if o.Stored && r.IntN(8) > 0 { // there are many, and all are alike
+			continue
+		}
 		for range r.IntN(rows + 1) {
 			if row := Row(r, c, o); row != nil {
 				c.Put(o, row)
@@ -68,6 +71,9 @@ func wellFormed(f *schema.Field, v reflect.Value, text string) string {
 		if f.Set(v, s) == nil {
 			return s
 		}
+	}
+	if f.Set(v, text) != nil {
+		return f.Example()
 	}
 	return text
 }

@@ -107,7 +107,7 @@ var wrong = []struct{ line, word string }{
 	{"disable ns ip 10.1.0.5", "10.1.0.5"},
 	{"clear ns config basic", "-force"}, // nobody is there to be asked
 	// what this release does not have
-	{"add cs vserver c HTTP 10.1.0.70 80", "cs vserver"},
+	{"stat cs vserver", "cs"},
 	{"set lb vserver web -persistenceType COOKIEINSERT", "persistenceType"},
 	{"shell", "shell"},
 }
