@@ -155,7 +155,7 @@ func (w *writer) object(o *schema.Object) {
 			w.line("key %s;", quote(strings.Join(keys, " ")))
 		}
 		w.line("sluice:command %s;", quote(o.Name()))
-		if stored(o) {
+		if o.Stored {
 			w.line("sluice:stored;")
 		}
 		w.description(o.Help + ".")
@@ -178,7 +178,7 @@ func leaves(o *schema.Object) []*schema.Field {
 
 func (w *writer) leaf(o *schema.Object, f *schema.Field) {
 	w.block("leaf "+f.YANG, func() {
-		w.types(f)
+		w.types(f, o.Stored && f.Key != 1)
 		if f.Unit != "" {
 			w.line("units %s;", quote(f.Unit))
 		}
@@ -222,12 +222,19 @@ func more(o *schema.Object, f *schema.Field) string {
 	return text + fmt.Sprintf(" Its default depends on %s: %s.", by.YANG, strings.Join(all, ", "))
 }
 
-// types writes the type of a leaf, a union if several are possible.
-func (w *writer) types(f *schema.Field) {
+// types writes the type of a leaf, a union if several are possible. loose: the row that it names need not be there.
+func (w *writer) types(f *schema.Field, loose bool) {
 	var members []func()
 	for _, t := range f.Targets() {
 		path := fmt.Sprintf("/sluice:sluice/sluice:%s/sluice:%s", t.YANG, t.Keys()[0].YANG)
-		members = append(members, func() { w.block("type leafref", func() { w.line("path %s;", quote(path)) }) })
+		members = append(members, func() {
+			w.block("type leafref", func() {
+				w.line("path %s;", quote(path))
+				if loose {
+					w.line("require-instance false;")
+				}
+			})
+		})
 		if t == schema.Of[schema.LBMonitor]() {
 			members = append(members, func() { w.enumeration(builtin()) })
 		}
@@ -303,9 +310,6 @@ func (w *writer) number(f *schema.Field) {
 	}
 	w.block("type "+kind, func() { w.line("range %s;", quote(limits)) })
 }
-
-// stored tells whether the object is kept only.
-func stored(o *schema.Object) bool { return false }
 
 // HeldText is the module of what a file keeps that is not in force.
 func HeldText() string {
