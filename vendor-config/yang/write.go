@@ -184,7 +184,7 @@ func (w *writer) leaf(o *schema.Object, f *schema.Field) {
 		}
 		switch {
 		case f.Key > 0:
-		case f.Required:
+		case f.Required && !o.Single: // one that is not there is at its defaults
 			w.line("mandatory true;")
 		case f.HasDefault && f.Default != "":
 			w.line("default %s;", quote(f.Default))
