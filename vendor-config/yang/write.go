@@ -153,6 +153,9 @@ func (w *writer) object(o *schema.Object) {
 				keys = append(keys, f.YANG)
 			}
 			w.line("key %s;", quote(strings.Join(keys, " ")))
+		} else if slices.ContainsFunc(o.Fields, func(f *schema.Field) bool { return f.Required }) {
+			// Or the leaf would be mandatory where there is no row (RFC 7950 section 3, mandatory node).
+			w.line("presence %s;", quote(o.Help+"."))
 		}
 		w.line("sluice:command %s;", quote(o.Name()))
 		if o.Stored {
