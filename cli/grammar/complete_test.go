@@ -38,7 +38,7 @@ var completions = []struct {
 	{"add lb vserver v HTTP 10.0.0.9 ", "", "<port>"},
 	{"add lb vserver v HTTP 10.0.0.9 80 ", "", "-range -IPPattern -IPMask -persistenceType -timeout -persistenceBackup -backupPersistenceTimeout -persistMask -trofsPersistence -lbMethod -hashLength -netmask -dataLength -dataOffset -m -tosId -sessionless -Listenpolicy -Listenpriority -cltTimeout -backupVServer -disablePrimaryOnDown -soMethod -soThreshold -soBackupAction -healthThreshold -newServiceRequest -newServiceRequestIncrementInterval -downStateFlush -state -comment <cr>"},
 	{"add lb vserver v HTTP 10.0.0.9 80 -l", "-l", "-lbMethod -Listenpolicy -Listenpriority"},
-	{"add lb vserver v HTTP 10.0.0.9 80 -lbMethod ", "", "ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME DESTINATIONIPHASH SOURCEIPHASH SRCIPDESTIPHASH SRCIPSRCPORTHASH LEASTREQUEST CUSTOMLOAD TOKEN CALLIDHASH"},
+	{"add lb vserver v HTTP 10.0.0.9 80 -lbMethod ", "", "ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME DESTINATIONIPHASH SOURCEIPHASH SRCIPDESTIPHASH SRCIPSRCPORTHASH LEASTREQUEST CUSTOMLOAD TOKEN CALLIDHASH LRTM"},
 	{"add lb vserver v HTTP 10.0.0.9 80 -lbm r", "r", "ROUNDROBIN"},
 	{"set lb ", "", "vserver parameter monitor"},
 	{"set lb parameter ", "", "-startupRRFactor"},

@@ -47,7 +47,7 @@ func (op *Op) Changes() bool {
 	switch op.Object {
 	case schema.Of[schema.NSConfig]():
 		return op.Verb == "clear" || op.Verb == "set"
-	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode]():
+	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode](), schema.Of[schema.MonitorSwitch]():
 		return true
 	}
 	return op.Object.Rows && slices.Contains(changing, op.Verb)

@@ -99,6 +99,7 @@ const (
 	CustomLoad
 	TokenHash
 	CallIDHash
+	LeastMonitorTime // open flows x response time to monitors
 )
 
 // Startup is why a vserver goes round robin for a while before its method.
@@ -227,12 +228,14 @@ type Health struct {
 
 	Loads []Load // of services whose load is known, ascending
 
+	Times []Load // of services whose monitors know how long they take to answer: in microseconds, ascending
+
 	// Leaving are services on their way out of service: IDs, ascending. They are not up and keep their flows; of new ones they
 	// get those of clients that persist on them, if the vserver has PersistLeaving.
 	Leaving []uint32
 }
 
-// Load is what LOAD monitors say of a service: how busy it is, by which CustomLoad chooses.
+// Load is what monitors say of a service: how busy it is, by which CustomLoad chooses, or how slow, for LeastMonitorTime.
 type Load struct {
 	Service uint32 // Service.ID
 	Load    uint32

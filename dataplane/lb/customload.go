@@ -20,3 +20,21 @@ func heaviestOf(t *table.Set, p *table.Pool) (most uint64) {
 	}
 	return most
 }
+
+// monitorTime is how long a service takes to answer monitors, or otherwise if none has learnt it; at least 1, so that open flows
+// count for the fastest as well.
+func monitorTime(t *table.Set, service uint32, otherwise uint64) uint64 {
+	if n, known := t.MonitorTime(service); known {
+		return max(uint64(n), 1)
+	}
+	return otherwise
+}
+
+// slowestToMonitors is the longest such time in a pool, for a service of which nothing is known; 1 if nothing is of any.
+func slowestToMonitors(t *table.Set, p *table.Pool) (most uint64) {
+	most = 1
+	for i := range p.N {
+		most = max(most, monitorTime(t, p.Member(i).Service, 0))
+	}
+	return most
+}

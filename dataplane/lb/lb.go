@@ -10,6 +10,7 @@
 //	LEASTPACKETS       packets in both directions in the last 14 seconds / w
 //	LEASTBANDWIDTH     bytes in both directions in the last 14 seconds / w
 //	LEASTRESPONSETIME  open flows x mean time to the first answer in the last 14 seconds / w
+//	LRTM               open flows x mean time in which the service answers monitors / w
 //	CUSTOMLOAD         what LOAD monitors say / w
 //	hash methods       what the pool's table has for the client's addresses and ports, or for part of a datagram (dataplane/table)
 //
@@ -268,6 +269,8 @@ func (s *State) figure(t *table.Set, m api.Method, service uint32, worst uint64)
 		return uint64(s.openEverywhere(service))
 	case api.CustomLoad:
 		return loadOf(t, service, worst)
+	case api.LeastMonitorTime:
+		return uint64(s.openEverywhere(service)) * monitorTime(t, service, worst)
 	}
 	return uint64(s.openEverywhere(service)) * s.responseTime(service, worst)
 }
@@ -279,6 +282,8 @@ func (s *State) worst(t *table.Set, p *table.Pool, m api.Method) uint64 {
 		return s.slowest(p)
 	case api.CustomLoad:
 		return heaviestOf(t, p)
+	case api.LeastMonitorTime:
+		return slowestToMonitors(t, p)
 	}
 	return 0
 }

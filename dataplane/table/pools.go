@@ -56,6 +56,7 @@ type pools struct {
 	flush  flush
 	leave  idSet
 	loads  uintptr            // uint64 by service ID: its load and loadKnown; 0 if none is known
+	times  uintptr            // the same: its response time to monitors
 	slow   uintptr            // uint32 by service ID: see Set.SlowStart; 0 if no vserver has slow start
 	tables map[uint64]*maglev // by digest; each is owned once
 	sizes  map[uint32]uint32  // of the tables, by vserver ID
@@ -74,6 +75,11 @@ func checkHealth(h *api.Health, c *config) error {
 	for _, l := range h.Loads {
 		if c.source(l.Service) == nil {
 			return fmt.Errorf("service %d has a load, but the configuration has no such service", l.Service)
+		}
+	}
+	for _, l := range h.Times {
+		if c.source(l.Service) == nil {
+			return fmt.Errorf("service %d has a response time, but the configuration has no such service", l.Service)
 		}
 	}
 	if err := checkLeaving(h, up); err != nil {
@@ -100,9 +106,8 @@ func newPools(c *config, h *api.Health, prev *pools) *pools {
 	p.flush.draft(h)
 	p.leave.draft(h.Leaving)
 	p.own = pad(uintptr(len(d.lists))*poolSize) + pad(uintptr(len(up))) + p.flush.size() + p.leave.size()
-	if d.loads = h.Loads; len(d.loads) > 0 {
-		p.own += pad(uintptr(len(up)) * 8)
-	}
+	d.loads, d.times = h.Loads, h.Times
+	p.own += d.sizeLoads(d.loads) + d.sizeLoads(d.times)
 	if d.slow = slow(c); d.slow {
 		p.own += pad(uintptr(len(up)) * 4)
 	}
@@ -134,6 +139,7 @@ type poolDraft struct {
 	lists  []poolList
 	tables []*maglev // that are new
 	loads  []api.Load
+	times  []api.Load
 	slow   bool // a vserver has slow start
 }
 
@@ -166,7 +172,7 @@ func (p *pools) fill() (err error) {
 			*(*uint8)(unsafe.Add(nil, p.up+uintptr(id))) = 1
 		}
 	}
-	p.fillLoads(d)
+	p.loads, p.times = p.fillLoads(d, d.loads), p.fillLoads(d, d.times)
 	if d.slow {
 		p.slow = p.mem.take(uintptr(len(d.up)) * 4)
 	}

@@ -38,7 +38,7 @@ func (s *Set) startUp(prev *Set) {
 
 func loadAware(m api.Method) bool {
 	switch m {
-	case api.LeastConnection, api.LeastPackets, api.LeastBandwidth, api.LeastResponseTime, api.CustomLoad:
+	case api.LeastConnection, api.LeastPackets, api.LeastBandwidth, api.LeastResponseTime, api.CustomLoad, api.LeastMonitorTime:
 		return true
 	}
 	return false

@@ -142,6 +142,7 @@ var methods = map[string]api.Method{
 	"SOURCEIPHASH": api.SourceIPHash, "DESTINATIONIPHASH": api.DestinationIPHash,
 	"SRCIPDESTIPHASH": api.SourceDestinationIPHash, "SRCIPSRCPORTHASH": api.SourceIPSourcePortHash,
 	"LEASTREQUEST": api.LeastConnection, "CUSTOMLOAD": api.CustomLoad, "TOKEN": api.TokenHash, "CALLIDHASH": api.CallIDHash,
+	"LRTM": api.LeastMonitorTime,
 }
 
 // modes are the modes by the operator's words.

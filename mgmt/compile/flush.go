@@ -27,6 +27,9 @@ func (x *Index) health(s *State, service func(name string) (up, leaving bool), v
 		if n, known := x.loadOf(s, svc); known {
 			h.Loads = append(h.Loads, api.Load{Service: id, Load: n})
 		}
+		if n := x.monitorTime(s, svc); n != 0 {
+			h.Times = append(h.Times, api.Load{Service: id, Load: n})
+		}
 	}
 	leaving := func(name string) bool { _, leaving := service(name); return leaving }
 	for row := range x.c.Each(vserverRows) {
@@ -39,7 +42,9 @@ func (x *Index) health(s *State, service func(name string) (up, leaving bool), v
 	slices.Sort(h.Leaving)
 	slices.Sort(h.Flush)
 	slices.Sort(h.FlushVservers)
-	slices.SortFunc(h.Loads, func(a, b api.Load) int { return int(a.Service) - int(b.Service) })
+	byID := func(a, b api.Load) int { return int(a.Service) - int(b.Service) }
+	slices.SortFunc(h.Loads, byID)
+	slices.SortFunc(h.Times, byID)
 	return h
 }
 

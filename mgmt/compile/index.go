@@ -40,6 +40,8 @@ type Index struct {
 	memberOf map[string]*Member   // by the name of the service
 	groups   map[string][]*Member // by the name of the group
 
+	timed bool // a vserver has the method LRTM
+
 	departures []*Departure
 	named      map[string]named // servers with domain names
 }
@@ -82,6 +84,13 @@ func newIndex(c *schema.Config, s *State, prev *Index) *Index {
 		x.bound, x.users = prev.bound, prev.users
 	} else {
 		x.indexBindings()
+	}
+	if same(vserverRows) {
+		x.timed = prev.timed
+	} else {
+		for row := range c.Each(vserverRows) {
+			x.timed = x.timed || row.(*schema.LBVserver).LBMethod == "LRTM"
+		}
 	}
 	if same(nsIPs) {
 		x.addrs, x.hasSNIP = prev.addrs, prev.hasSNIP

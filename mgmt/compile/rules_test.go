@@ -72,7 +72,7 @@ func TestMethods(t *testing.T) {
 	const base = "add ns ip 10.1.0.5 255.255.255.0\nadd lb vserver v UDP 10.1.0.50 7"
 	for text, want := range map[string]api.Method{"": api.LeastConnection, " -lbMethod ROUNDROBIN": api.RoundRobin, " -lbMethod LEASTCONNECTION": api.LeastConnection,
 		" -lbMethod LEASTPACKETS": api.LeastPackets, " -lbMethod LEASTBANDWIDTH": api.LeastBandwidth,
-		" -lbMethod LEASTRESPONSETIME": api.LeastResponseTime, " -lbMethod LEASTREQUEST": api.LeastConnection, " -lbMethod CUSTOMLOAD": api.CustomLoad} {
+		" -lbMethod LEASTRESPONSETIME": api.LeastResponseTime, " -lbMethod LEASTREQUEST": api.LeastConnection, " -lbMethod CUSTOMLOAD": api.CustomLoad, " -lbMethod LRTM": api.LeastMonitorTime} {
 		c := configure(t, base+text)
 		tab, err := Tables(c, site(c))
 		if err != nil || tab.Config.Vservers[0].Method != want || tab.Config.StartupFactor != 0 {

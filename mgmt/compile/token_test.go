@@ -1,8 +1,12 @@
 package compile
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"sluice/cli/grammar"
 	"sluice/dataplane/api"
 )
 
@@ -61,5 +65,52 @@ bind service c -monitorName ping`)
 	want := []api.Load{{Service: s.IDs.Services["a"], Load: 32}, {Service: s.IDs.Services["c"], Load: 0}}
 	if len(h.Loads) != 2 || h.Loads[0] != want[0] || h.Loads[1] != want[1] {
 		t.Errorf("loads are %+v, want %+v", h.Loads, want)
+	}
+}
+
+// TestMonitorTimes: services of vservers with LRTM have the mean of what their monitors have learnt, in a few steps; others none.
+func TestMonitorTimes(t *testing.T) {
+	c := configure(t, `add ns ip 10.2.0.5 255.255.255.0
+add service a 10.2.0.11 TCP 80
+add service b 10.2.0.12 TCP 80
+add service c 10.2.0.13 TCP 80
+add service d 10.2.0.14 TCP 80
+add lb monitor learns TCP -LRTM ENABLED
+add lb monitor learns2 HTTP -LRTM ENABLED
+bind service a -monitorName learns
+bind service a -monitorName learns2
+bind service a -monitorName ping
+bind service b -monitorName learns -monState DISABLED
+bind service c -monitorName learns
+bind service d -monitorName learns
+add lb vserver v TCP 10.1.0.50 80 -lbMethod LRTM
+bind lb vserver v a
+bind lb vserver v b
+bind lb vserver v c
+add lb vserver w TCP 10.1.0.51 80
+bind lb vserver w d`)
+	s := site(c)
+	in := func(micros int64) MonitorResult {
+		return MonitorResult{Known: true, Up: true, Average: time.Duration(micros) * time.Microsecond}
+	}
+	s.Record("a", "learns", in(2000))
+	s.Record("a", "learns2", in(4000))
+	s.Record("a", "ping", in(9000)) // of which nobody asked
+	s.Record("b", "learns", in(5))
+	s.Record("c", "learns", MonitorResult{Known: true, Up: true, Average: time.Nanosecond})
+	s.Record("d", "learns", in(7))
+	x := NewIndex(c, s)
+	want := []api.Load{{Service: s.IDs.Services["a"], Load: 3000 >> 8 << 8}, {Service: s.IDs.Services["c"], Load: 1}}
+	if h := x.Settled(s); !slices.Equal(h.Times, want) {
+		t.Errorf("times are %+v, want %+v", h.Times, want)
+	}
+	before := x.MonitorTime(s, "a")
+	s.Record("a", "learns2", in(4050))
+	if x.MonitorTime(s, "a") != before {
+		t.Error("a change of a hundredth makes new tables")
+	}
+	c = configure(t, strings.Join(grammar.Lines(c), "\n")+"\nset lb vserver v -lbMethod ROUNDROBIN")
+	if h := NewIndex(c, s).Settled(s); h.Times != nil {
+		t.Errorf("without LRTM there are times: %+v", h.Times)
 	}
 }

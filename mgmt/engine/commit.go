@@ -326,7 +326,7 @@ func sameConfig(a, b *api.Config) bool {
 // sameHealth compares two parts without their versions.
 func sameHealth(a, b *api.Health) bool {
 	return b != nil && slices.Equal(a.Up, b.Up) && slices.Equal(a.Flush, b.Flush) && slices.Equal(a.FlushVservers, b.FlushVservers) &&
-		slices.Equal(a.Loads, b.Loads) && slices.Equal(a.Leaving, b.Leaving)
+		slices.Equal(a.Loads, b.Loads) && slices.Equal(a.Times, b.Times) && slices.Equal(a.Leaving, b.Leaving)
 }
 
 // identical tells whether two lists are the same memory.

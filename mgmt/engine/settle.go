@@ -98,11 +98,14 @@ func (e *Engine) tell(turns []turn) {
 // health is the part that says which services are up and whose flows end, as settled.
 func health(v *version, s *compile.State) *api.Health { return v.index.Settled(s) }
 
-// loadsDiffer tells whether monitors have told of a service another load than before.
+// loadsDiffer tells whether monitors have told of a service another load or response time than before.
 func loadsDiffer(v *version, was, is *compile.State) bool {
 	for service := range is.Touched() {
 		a, knew := v.index.LoadOf(was, service)
 		if b, know := v.index.LoadOf(is, service); a != b || knew != know {
+			return true
+		}
+		if v.index.MonitorTime(was, service) != v.index.MonitorTime(is, service) {
 			return true
 		}
 	}

@@ -63,7 +63,14 @@ type LBMonitor struct {
 	State           string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" help:"A disabled monitor does not probe and does not count"`
 }
 
+// MonitorSwitch enables or disables monitors where they are bound.
+type MonitorSwitch struct {
+	Service string `cli:"serviceName" pos:"1" required:"yes" help:"Name of the service or of the service group"`
+	Monitor string `cli:"monitorName" pos:"2" help:"Name of a monitor that is bound to it; all of them without"`
+}
+
 func init() {
+	register[MonitorSwitch]("lb monitor", "lb-monitor-switch", "enable disable", "Monitors of a service or service group", false)
 	register[LBMonitor]("lb monitor", "lb-monitor", "add set unset rm show", "Health check of services", true)
 	unbuilt[LBMonitor]("action=DOWN rtspRequest maxForwards=1 sipMethod sipURI sipregURI " +
 		"secondaryPassword logonpointName lasVersion " +

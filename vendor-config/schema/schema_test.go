@@ -223,7 +223,7 @@ func TestSet(t *testing.T) {
 	}{
 		{vserver, "lbMethod", "roundrobin", "ROUNDROBIN", ""},
 		{vserver, "lbMethod", "URLHASH", "", "Feature not supported in this release [lbMethod, URLHASH]"},
-		{vserver, "lbMethod", "", "", "Invalid value [lbMethod, ]: it is one of ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME DESTINATIONIPHASH SOURCEIPHASH SRCIPDESTIPHASH SRCIPSRCPORTHASH LEASTREQUEST CUSTOMLOAD TOKEN CALLIDHASH"},
+		{vserver, "lbMethod", "", "", "Invalid value [lbMethod, ]: it is one of ROUNDROBIN LEASTCONNECTION LEASTPACKETS LEASTBANDWIDTH LEASTRESPONSETIME DESTINATIONIPHASH SOURCEIPHASH SRCIPDESTIPHASH SRCIPSRCPORTHASH LEASTREQUEST CUSTOMLOAD TOKEN CALLIDHASH LRTM"},
 		{vserver, "port", "*", "0", ""},
 		{vserver, "port", "", "", "Expected a positive integer argument [port, ]"},
 		{vserver, "port", "-1", "", "Expected a positive integer argument [port, -1]"},
