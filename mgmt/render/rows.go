@@ -212,7 +212,7 @@ func (r *findings) before(o *schema.Object, leaves []*leaf) any {
 // missing lists the keys and required arguments that have no value.
 func missing(o *schema.Object, v reflect.Value, given map[*schema.Field]bool, before bool) []string {
 	var out []string
-	for _, f := range leaves(o) {
+	for _, f := range o.Leaves() {
 		if (f.Key > 0 || f.Required) && (!given[f] && !before || f.Text(v) == "") {
 			out = append(out, f.CLI)
 		}

@@ -147,7 +147,7 @@ func values(o *schema.Object, row any) ([]value, error) {
 	v := reflect.ValueOf(row).Elem()
 	scratch := reflect.New(o.Type).Elem()
 	var out []value
-	for _, f := range leaves(o) {
+	for _, f := range o.Leaves() {
 		text := f.Text(v)
 		scratch.Set(v)
 		if f.Reset(o, scratch); f.Key == 0 && !f.Required && text == f.Text(scratch) {
@@ -170,17 +170,6 @@ func values(o *schema.Object, row any) ([]value, error) {
 		out = append(out, value{f, text})
 	}
 	return out, nil
-}
-
-// leaves are the fields in the order in which they are written: keys first (RFC 7950 7.8.5).
-func leaves(o *schema.Object) []*schema.Field {
-	out := o.Keys()
-	for _, f := range o.Fields {
-		if f.Key == 0 {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // title names a row as the operator does: "lb vserver v1".

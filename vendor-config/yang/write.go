@@ -162,21 +162,10 @@ func (w *writer) object(o *schema.Object) {
 			w.line("sluice:stored;")
 		}
 		w.description(o.Help + ".")
-		for _, f := range leaves(o) {
+		for _, f := range o.Leaves() {
 			w.leaf(o, f)
 		}
 	})
-}
-
-// leaves are the fields with the keys first, as they are written (RFC 7950 section 7.8.5).
-func leaves(o *schema.Object) []*schema.Field {
-	out := slices.Clone(o.Keys())
-	for _, f := range o.Fields {
-		if f.Key == 0 {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 func (w *writer) leaf(o *schema.Object, f *schema.Field) {
