@@ -119,13 +119,13 @@ func (a *appliance) load() {
 		a.system.Degraded = append(a.system.Degraded, what)
 		a.log.Error("startup configuration", "problem", what)
 	}
-	a.store.Check = a.engine.Check
+	a.store.Check, a.store.Import = a.engine.Check, a.commands
 	c, problems, err := a.store.Load()
 	if err != nil {
 		bad(err.Error())
 	}
 	for _, p := range problems {
-		bad(fmt.Sprintf("%s: %s", store.File, p))
+		bad(fmt.Sprintf("%s: %s", a.store.Loaded(), p))
 	}
 	if a.restore(c) {
 		return

@@ -70,6 +70,9 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 		return "", flat(o.clearSessions(who, op))
 	case op.Verb == "save":
 		return "", flat(o.save(who))
+	case op.Verb == "import":
+		text, err := o.importFile(who, op)
+		return text, flat(err)
 	case op.Verb == "show" || op.Verb == "stat":
 		text, err := show.Text(op, o.view(op))
 		return text, flat(err)

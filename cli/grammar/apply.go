@@ -53,20 +53,20 @@ func (op *Op) apply(c *schema.Config) error {
 	return op.change(c)
 }
 
-// create adds a row.
-func (op *Op) create(c *schema.Config) error {
+// fresh is the row that the operation adds.
+func (op *Op) fresh() (any, error) {
 	o := op.Object
 	row := o.Fresh()
 	v := reflect.ValueOf(row).Elem()
 	for i, f := range o.Keys() {
 		if err := f.Set(v, op.Key[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	given := map[*schema.Field]bool{}
 	for _, a := range op.Args {
 		if err := a.Field.Set(v, a.Value); err != nil {
-			return err
+			return nil, err
 		}
 		given[a.Field] = true
 	}
@@ -74,6 +74,36 @@ func (op *Op) create(c *schema.Config) error {
 		if f.DefaultBy != "" && !given[f] {
 			f.Reset(o, v)
 		}
+	}
+	return row, nil
+}
+
+// there tells whether the row that the operation adds is in c already, just as it would be added.
+func (op *Op) there(c *schema.Config) bool {
+	if op.Verb != op.Object.Verbs[0] || !op.Object.Rows || len(op.Key) != len(op.Object.Keys()) {
+		return false
+	}
+	r, about := rulesOf[op.Object], *op
+	if r.key != nil {
+		about.Key = r.key(c, op.Key)
+	}
+	old, exists := c.Row(op.Object, about.Key...)
+	if !exists {
+		return false
+	}
+	row, err := about.fresh()
+	if err == nil && r.prepare != nil {
+		err = r.prepare(c, row)
+	}
+	return err == nil && reflect.DeepEqual(old, row)
+}
+
+// create adds a row.
+func (op *Op) create(c *schema.Config) error {
+	o := op.Object
+	row, err := op.fresh()
+	if err != nil {
+		return err
 	}
 	if _, exists := c.Row(o, op.Key...); exists || o == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]) {
 		return schema.Refuse(schema.RowExists, Label(o), keyText(op.Key))

@@ -106,6 +106,9 @@ func Line(o *schema.Object, row any) string { return line(o, row, false) }
 func ShownLine(o *schema.Object, row any) string { return line(o, row, true) }
 
 func line(o *schema.Object, row any, hide bool) string {
+	if l, ok := row.(*schema.NSLine); ok {
+		return keptLine(l, hide)
+	}
 	v := reflect.ValueOf(row).Elem()
 	if nsip, ok := row.(*schema.NSIP); ok && plainNSIP(nsip) {
 		return setNSIPLine(nsip)

@@ -16,12 +16,15 @@ func (op *Op) setNSIP(c *schema.Config) error {
 		if ip.Type != "NSIP" {
 			continue
 		}
+		*next = *ip
+		if same, _ := op.Arg("IPAddress"); same == ip.IPAddress.String() {
+			continue // it keeps its place
+		}
 		for _, b := range schema.All[schema.VLANIP](c) {
 			if b.IPAddress == ip.IPAddress {
 				return schema.Refuse(schema.RowInUse, ip.IPAddress.String()).Because(fmt.Sprintf("it is bound to vlan %d; unbind it first", b.ID))
 			}
 		}
-		*next = *ip
 		c.Remove(ips, ip)
 	}
 	for _, a := range []struct {
@@ -36,7 +39,7 @@ func (op *Op) setNSIP(c *schema.Config) error {
 			return schema.Refuse(schema.BadAddress, a.field, text)
 		}
 	}
-	if other := schema.Get[schema.NSIP](c, next.IPAddress.String()); other != nil {
+	if other := schema.Get[schema.NSIP](c, next.IPAddress.String()); other != nil && other.Type != "NSIP" {
 		return schema.Refuse(schema.RowExists, "IPAddress", next.IPAddress.String()).Because("it is a " + other.Type)
 	}
 	return put(c, ips, next)

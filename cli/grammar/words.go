@@ -24,6 +24,7 @@ var verbs = []Candidate{
 	{Text: "stop", Help: "End a trace"},
 	{Text: "save", Help: "Save the configuration"},
 	{Text: "clear", Help: "Reset to defaults"},
+	{Text: "import", Help: "Take over a file of commands"},
 }
 
 // sessionWords are commands of the session itself; their operation has no object and its words in Key.
@@ -38,7 +39,7 @@ var sessionWords = []Candidate{
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
-var laterWords = strings.Fields("rename apply renumber force sync create import export link unlink diff update flush kill switch " +
+var laterWords = strings.Fields("rename apply renumber force sync create export link unlink diff update flush kill switch " +
 	"reboot shutdown install join reset restore batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
 	"techsupport nstrace convert check backup query send")
 
@@ -81,6 +82,7 @@ var paths = sync.OnceValue(func() []path {
 	for _, o := range schema.Objects() {
 		all = append(all, path{o.Words, o, false})
 		switch w := o.Words[0]; {
+		case o == schema.Of[schema.NSLine](): // it is rare, and would make `lb` longer to type
 		case w == "ns" && len(o.Words) > 1:
 			all = append(all, path{o.Words[1:], o, true})
 		case slices.Contains([]string{"vlan", "route", "interface", "arp"}, w):

@@ -77,7 +77,7 @@ type Machine struct {
 // Text answers a `show` or `stat` operation.
 func Text(op *grammar.Op, v *View) (string, error) {
 	write, ok := writers[op.Verb+" "+op.Object.YANG]
-	if op.Verb == "show" && op.Object.Stored {
+	if !ok && op.Verb == "show" && op.Object.Stored {
 		write, ok = showStored, true
 	}
 	if !ok {
@@ -109,7 +109,7 @@ var writers = map[string]func(*page) error{
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
 	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace,
-	"show lb-persistent-sessions": showSessions,
+	"show lb-persistent-sessions": showSessions, "show ns-line": showLines,
 }
 
 func (p *page) f(format string, a ...any) { fmt.Fprintf(p.Builder, format, a...) }

@@ -45,7 +45,7 @@ type journal struct {
 }
 
 // ErrReplaced says that the startup file was changed by someone else since the journal was written.
-var ErrReplaced = errors.New(File + " was changed by hand since, and is in force")
+var ErrReplaced = errors.New("the startup configuration was changed by hand since, and is in force")
 
 // Note makes c what the journal is to hold. It never waits; Journal does the writing.
 func (s *Store) Note(c *schema.Config) {

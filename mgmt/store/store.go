@@ -26,6 +26,10 @@ import (
 // .9 behind it; originals that were damaged have .broken-1, .broken-2 and so on.
 const File = "startup.xml"
 
+// Commands is the name of a file of commands, as a device saves it. It is the startup configuration as long as there is no File:
+// whoever brings one along copies it there, starts management and saves.
+const Commands = "ns.conf"
+
 // Versions is how many earlier versions are kept.
 const Versions = 10
 
@@ -54,6 +58,9 @@ type Store struct {
 	// and must be set before the first call.
 	Check func(*schema.Config) error
 
+	// Import reads a file of commands. It may be nil, and must be set before the first call.
+	Import func(text []byte, check func(*schema.Config) error) (*schema.Config, []Problem)
+
 	dir   string
 	disk  disk
 	owned *os.File // see Own
@@ -64,6 +71,8 @@ type Store struct {
 	sum    string        // of the startup file's content when it was last read or written by us; "" if there is none
 	torn   bool          // the file that was loaded holds text that a save would not write back
 	held   []render.Held // what the file holds and is not in force
+
+	commands bool // the file that was loaded is one of commands
 
 	journal journal // guarded by mu
 	writer  render.Writer
@@ -103,7 +112,7 @@ func (s *Store) Load() (*schema.Config, []Problem, error) {
 	r, err := s.read()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen, s.sum, s.torn, s.held = true, r.sum, r.Torn || err != nil, r.Held
+	s.seen, s.sum, s.torn, s.held, s.commands = true, r.sum, r.Torn || err != nil && !r.commands, r.Held, r.commands
 	return r.Config, r.Problems, err
 }
 
@@ -111,6 +120,16 @@ func (s *Store) Load() (*schema.Config, []Problem, error) {
 func (s *Store) Saved() (*Startup, error) {
 	r, err := s.read()
 	return &Startup{r.Config, r.Problems, r.Meta}, err
+}
+
+// Loaded is the name of the file that Load has read.
+func (s *Store) Loaded() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.commands {
+		return Commands
+	}
+	return File
 }
 
 // Forget drops the rows that are kept though they are not in force, so that the next save leaves them out. It returns
@@ -126,7 +145,8 @@ func (s *Store) Forget() int {
 // result is what the startup file holds.
 type result struct {
 	*render.Document
-	sum string // of the file's content
+	sum      string // of the file's content
+	commands bool   // the file is one of commands
 }
 
 func (s *Store) read() (*result, error) {
@@ -134,16 +154,37 @@ func (s *Store) read() (*result, error) {
 	nothing := &result{Document: &render.Document{Config: schema.New()}}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nothing, nil
+		return s.readCommands()
 	case err != nil:
 		return nothing, fmt.Errorf("the startup configuration %s cannot be read: %w", s.Path(), err)
 	}
-	r := &result{render.ReadXML(data, render.Options{Check: s.Check}), sumOf(data)}
+	r := &result{Document: render.ReadXML(data, render.Options{Check: s.Check}), sum: sumOf(data)}
 	for i, p := range r.Problems {
 		if p.Reason == render.Empty {
 			r.Problems[i].Reason += fmt.Sprintf("; earlier versions are in %s.0 to .%d", File, Versions-1)
 		}
 	}
+	return r, nil
+}
+
+// readCommands reads the file of commands that stands for a startup file that is missing.
+func (s *Store) readCommands() (*result, error) {
+	r := &result{Document: &render.Document{Config: schema.New()}, commands: true}
+	if s.Import == nil {
+		r.commands = false
+		return r, nil
+	}
+	name := filepath.Join(s.dir, Commands)
+	data, err := readLimited(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		r.commands = false
+		return r, nil
+	case err != nil:
+		return r, fmt.Errorf("the startup configuration %s cannot be read: %w", name, err)
+	}
+	r.Config, r.Problems = s.Import(data, s.Check)
+	r.sum = sumOf(data)
 	return r, nil
 }
 

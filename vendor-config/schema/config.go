@@ -15,6 +15,9 @@ type Config struct {
 	tables map[*Object]*rows
 	age    uint64              // how often it was cloned; atomic, since several may clone a published version at once
 	claims map[*Object]*claims // see Claimant
+
+	attempting bool   // see Attempt
+	steps      []step // since the attempt began
 }
 
 // rows is the table of one object. It belongs to the configuration that made it, until that is cloned; then nobody
@@ -44,7 +47,10 @@ func (c *Config) Clone() *Config {
 }
 
 // Replace makes c hold what d holds; both can be changed without the other seeing it.
-func (c *Config) Replace(d *Config) { c.tables, c.claims = d.Clone().tables, nil }
+func (c *Config) Replace(d *Config) {
+	c.note(step{tables: c.tables})
+	c.tables, c.claims = d.Clone().tables, nil
+}
 
 // Same tells whether c and d share the rows of o. If not they may still be equal, if so they are.
 func (c *Config) Same(d *Config, o *Object) bool { return c.tables[o] == d.tables[o] }
@@ -131,12 +137,19 @@ func (c *Config) Put(o *Object, row any) {
 	t := c.writable(o)
 	k := o.Key(row)
 	if i, there := t.place[k]; there {
+		c.note(step{object: o, key: k, at: i, was: t.list[i]})
 		c.disclaim(o, t.list[i])
 		t.list[i] = row
 	} else {
+		c.note(step{object: o, key: k, at: len(t.list)})
 		t.places()[k] = len(t.list)
 		t.list = append(t.list, row)
 	}
+	c.claim(o, row)
+}
+
+// claim remembers what a row claims.
+func (c *Config) claim(o *Object, row any) {
 	if l := c.claims[o]; l != nil && l.rows != nil {
 		l.rows[l.claim(row)] = row
 	}
@@ -144,7 +157,7 @@ func (c *Config) Put(o *Object, row any) {
 
 // disclaim forgets what a row claims.
 func (c *Config) disclaim(o *Object, row any) {
-	if l := c.claims[o]; l != nil && l.rows != nil {
+	if l := c.claims[o]; row != nil && l != nil && l.rows != nil {
 		if was := l.claim(row); l.rows[was] == row {
 			delete(l.rows, was)
 		}
@@ -194,10 +207,11 @@ func (c *Config) Delete(o *Object, key ...string) bool {
 	t := c.writable(o)
 	place := t.places()
 	i := place[k]
+	c.note(step{object: o, key: k, at: i, was: t.list[i]})
 	c.disclaim(o, t.list[i])
 	t.list[i] = nil
 	delete(place, k)
-	if len(t.list) > 2*len(place)+16 {
+	if len(t.list) > 2*len(place)+16 && !c.attempting { // an attempt is undone by places
 		t.close(o)
 	}
 	return true

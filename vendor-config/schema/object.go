@@ -205,6 +205,8 @@ func place(o *Object) int {
 	switch {
 	case i >= 0:
 		return i
+	case o.Type == reflect.TypeFor[NSLine](): // a line that is kept may need any other
+		return operationalPlace - 1
 	case !o.Stored:
 		return operationalPlace
 	}

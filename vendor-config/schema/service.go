@@ -39,7 +39,7 @@ func init() {
 	unbuilt[Service]("clearTextPort cacheType maxReq=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO " +
 		"rtspSessionidRemap=OFF CustomServerID=None CKA=NO TCPB=NO CMP=NO accessDown=NO " +
 		"tcpProfileName httpProfileName appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +
-		"dnsProfileName monConnectionClose=NONE IPAddress")
+		"dnsProfileName monConnectionClose=NONE IPAddress gslb=NONE")
 	register[ServiceMonitor]("service", "service-monitor", "bind unbind", "Monitor bound to a service", true)
 	unbuilt[ServiceMonitor]("passive policyName")
 }

@@ -14,7 +14,9 @@ type (
 	// RunningConfig is what is in force now.
 	RunningConfig struct{}
 	// NSConf is what was saved.
-	NSConf struct{}
+	NSConf struct {
+		File string `cli:"file" pos:"1" required:"yes" only:"import" max:"4095" help:"File of commands in the configuration directory, e.g. ns.conf"`
+	}
 	// SavedConfig is the same by its other name.
 	SavedConfig struct{}
 	// Version is the version of the software.
@@ -77,7 +79,7 @@ func init() {
 	register[NSConfig]("ns config", "ns-config", "set save clear show", "The whole configuration, and the address of management", false)
 	register[RunningConfig]("ns runningConfig", "ns-running-config", "show", "Configuration in force", false)
 	register[SavedConfig]("ns savedConfig", "ns-saved-config", "show", "Saved configuration", false)
-	register[NSConf]("ns ns.conf", "ns-conf", "show", "Saved configuration", false)
+	register[NSConf]("ns ns.conf", "ns-conf", "show import", "Saved configuration; a file of commands to take over", false)
 	register[Version]("version", "version", "show", "Version of the software", false)
 	register[Hardware]("hardware", "hardware", "show", "What the appliance runs on", false)
 	register[ARP]("arp", "arp", "show", "Neighbors and their link addresses", false)

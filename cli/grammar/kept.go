@@ -1,0 +1,49 @@
+package grammar
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"sluice/vendor-config/schema"
+)
+
+// keptLine is the text of a row of ns line, which stands for itself.
+func keptLine(l *schema.NSLine, hide bool) string {
+	if hide {
+		return DiscreetKept(l.Text)
+	}
+	return l.Text
+}
+
+// secretLike are arguments of the reference product that hold secrets, by their names: of a line that is not in the schema no more
+// is known.
+var secretLike = regexp.MustCompile(`(?i)^-.*(passw|passphrase|passcrypt|passplain|secret|psk|community|authkey)`)
+
+// DiscreetKept is a kept line without what may be a secret: the values of arguments that are called so, what is marked as
+// encrypted, and passwords of accounts.
+func DiscreetKept(line string) string {
+	tokens, _, err := Tokenize(line)
+	if err != nil {
+		return Discreet(line)
+	}
+	secret := map[int]bool{}
+	for i, t := range tokens {
+		switch {
+		case t.Keyword && secretLike.MatchString(t.Text):
+			secret[i+1] = true
+		case t.Keyword && strings.EqualFold(t.Text, "-encrypted"):
+			secret[i-1] = true
+		}
+	}
+	if len(tokens) > 4 && !tokens[4].Keyword && (strings.EqualFold(tokens[0].Text, "add") || strings.EqualFold(tokens[0].Text, "set")) &&
+		strings.EqualFold(tokens[1].Text, "system") && strings.EqualFold(tokens[2].Text, "user") {
+		secret[4] = true
+	}
+	for i, t := range slices.Backward(tokens) {
+		if secret[i] && !t.Keyword && i > 2 {
+			line = line[:t.Start] + schema.Hidden + line[t.End:]
+		}
+	}
+	return Discreet(line)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"sluice/cli/grammar"
+	"sluice/mgmt/engine"
+	"sluice/mgmt/show"
+	"sluice/mgmt/store"
+	"sluice/vendor-config/schema"
+)
+
+// importMost is the greatest file of commands that is read, in bytes.
+const importMost = 64 << 20
+
+// importFile takes over a file of commands: what of it is built is in force afterwards, all at once.
+func (o *operator) importFile(who engine.Author, op *grammar.Op) (string, error) {
+	name, _ := op.Arg("file")
+	text, err := readConfined(filepath.Dir(o.store.Path()), name)
+	if err != nil {
+		return "", fmt.Errorf("%s is not imported: %w", name, err)
+	}
+	var im *grammar.Imported
+	take := func(check func(*schema.Config) error) func(*schema.Config) error {
+		return func(c *schema.Config) error {
+			im = grammar.Import(c, text, check)
+			if im.Count[grammar.Applied]+im.Count[grammar.Stored] == 0 {
+				return schema.Refuse(schema.BadArgument, "file", name).Because("no line of it is a command of a configuration file")
+			}
+			return nil
+		}
+	}
+	r, err := o.engine.Commit(who, take(nil))
+	if err != nil && im != nil && im.Count[grammar.Applied]+im.Count[grammar.Stored] > 0 { // some line of it cannot be put in force
+		r, err = o.engine.Commit(who, take(o.engine.Check))
+	}
+	if err != nil {
+		return "", err
+	}
+	o.log.Info("import", "user", who.User, "source", who.Source, "file", name, "applied", im.Count[grammar.Applied],
+		"stored", im.Count[grammar.Stored], "rejected", im.Count[grammar.Rejected])
+	if im.Save {
+		err = o.save(who)
+	}
+	return show.Import(im) + warnings(r.Warnings), errors.Join(show.Rejected(im), err)
+}
+
+// commands reads a file of commands that stands for a startup file. What is stored only is no problem: it is said once.
+func (a *appliance) commands(text []byte, check func(*schema.Config) error) (*schema.Config, []store.Problem) {
+	c := schema.New()
+	im := grammar.Import(c, text, check)
+	var problems []store.Problem
+	for _, v := range im.Lines {
+		if v.Fate == grammar.Rejected {
+			problems = append(problems, store.Problem{Line: v.Number, Reason: v.Reason})
+		}
+	}
+	if n := im.Count[grammar.Stored]; n > 0 {
+		a.log.Warn("startup configuration", "stored only, since it is not built", n, "lines", len(im.Lines))
+	}
+	return c, problems
+}
+
+// readConfined reads a file of the directory, which is also known by the name that it has on the reference product. Links that
+// lead out of it are not followed.
+func readConfined(dir, name string) ([]byte, error) {
+	for _, prefix := range []string{filepath.Clean(dir) + "/", "/config/", "/nsconfig/"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			name = rest
+			break
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not keep us waiting
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no such file in %s: copy it there first", dir)
+	case err != nil:
+		return nil, fmt.Errorf("only files in %s can be read: %w", dir, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		return nil, errors.New("it is not a file")
+	case info.Size() > importMost:
+		return nil, fmt.Errorf("it is larger than %d MiB", importMost>>20)
+	}
+	return io.ReadAll(io.LimitReader(f, importMost)) // it may be growing
+}
