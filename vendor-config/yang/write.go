@@ -216,23 +216,12 @@ func more(o *schema.Object, f *schema.Field) string {
 
 // types writes the type of a leaf, a union if several are possible. loose: the row that it names need not be there.
 func (w *writer) types(f *schema.Field, loose bool) {
-	var members []func()
-	for _, t := range f.Targets() {
-		path := fmt.Sprintf("/sluice:sluice/sluice:%s/sluice:%s", t.YANG, t.Keys()[0].YANG)
-		members = append(members, func() {
-			w.block("type leafref", func() {
-				w.line("path %s;", quote(path))
-				if loose {
-					w.line("require-instance false;")
-				}
-			})
-		})
-		if t == schema.Of[schema.LBMonitor]() {
-			members = append(members, func() { w.enumeration(builtin()) })
-		}
+	if len(f.Targets()) > 0 {
+		w.reference(f, loose)
+		return
 	}
+	var members []func()
 	switch {
-	case len(members) > 0:
 	case len(f.Enum) > 0:
 		members = append(members, func() { w.enumeration(f.Enum) })
 	case f.Type == reflect.TypeFor[netip.Addr]():
@@ -254,6 +243,36 @@ func (w *writer) types(f *schema.Field, loose bool) {
 			m()
 		}
 	})
+}
+
+// reference writes the type of a leaf that names a row. Of several objects it is no union of leafrefs, which readers of
+// YANG 1.0 do not know, but a condition.
+func (w *writer) reference(f *schema.Field, loose bool) {
+	path := func(t *schema.Object) string { return "/sluice:sluice/sluice:" + t.YANG }
+	first := f.Targets()[0]
+	if len(f.Targets()) == 1 && first != schema.Of[schema.LBMonitor]() {
+		w.block("type leafref", func() {
+			w.line("path %s;", quote(path(first)+"/sluice:"+first.Keys()[0].YANG))
+			if loose {
+				w.line("require-instance false;")
+			}
+		})
+		return
+	}
+	w.line("type name;")
+	if loose {
+		return
+	}
+	var any []string
+	for _, t := range f.Targets() {
+		any = append(any, fmt.Sprintf("%s[sluice:%s = current()]", path(t), t.Keys()[0].YANG))
+		if t == schema.Of[schema.LBMonitor]() {
+			for _, name := range builtin() {
+				any = append(any, fmt.Sprintf(". = '%s'", name))
+			}
+		}
+	}
+	w.line("must %s;", quote(strings.Join(any, " or ")))
 }
 
 func (w *writer) enumeration(values []string) {
@@ -321,7 +340,7 @@ func HeldText() string {
       "First version.";
   }
 
-  anydata held {
+  anyxml held {
     description
       "Rows, each with the reason why it is not in force and with its content.";
   }
