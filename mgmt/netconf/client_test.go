@@ -56,7 +56,7 @@ func (b *bench) run(args ...string) string {
 // TestNcclient has Debian's python3-ncclient do what its users do; the script tells what it has not found as expected.
 func TestNcclient(t *testing.T) {
 	b := newBench(t)
-	script, err := filepath.Abs("testdata/ncclient.py")
+	script, err := filepath.Abs("testdata/operations.py")
 	if err != nil {
 		t.Fatal(err)
 	}
