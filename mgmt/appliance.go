@@ -61,6 +61,10 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	n.remember()
 	a.load()
 	running.Go(func() { a.engine.Run(ctx) })
+	if err := a.serveMetrics(ctx, s.Metrics.Listen); err != nil {
+		log.Error("metrics", "problem", err)
+		a.system.Degraded = append(a.system.Degraded, err.Error())
+	}
 	running.Go(func() { st.Journal(ctx) })
 	return a, nil
 }

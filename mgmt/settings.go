@@ -15,13 +15,14 @@ import (
 // settings are what the daemon is started with. They are read once, from a YAML file and the environment; objects that
 // an operator configures never come from here.
 type settings struct {
-	Socket    string        `mapstructure:"socket"`      // of the dataplane
-	Hostname  string        `mapstructure:"hostname"`    // in the prompt; the system's when empty
-	ConfigDir string        `mapstructure:"config-dir"`  // of the startup configuration
-	Resolv    string        `mapstructure:"resolv-conf"` // name servers, in the form of resolv.conf(5)
-	SSH       sshSettings   `mapstructure:"ssh"`
-	Users     []userSetting `mapstructure:"users"`
-	Ports     []portSetting `mapstructure:"ports"` // the same list as the dataplane's
+	Socket    string         `mapstructure:"socket"`      // of the dataplane
+	Hostname  string         `mapstructure:"hostname"`    // in the prompt; the system's when empty
+	ConfigDir string         `mapstructure:"config-dir"`  // of the startup configuration
+	Resolv    string         `mapstructure:"resolv-conf"` // name servers, in the form of resolv.conf(5)
+	SSH       sshSettings    `mapstructure:"ssh"`
+	Users     []userSetting  `mapstructure:"users"`
+	Metrics   metricsSetting `mapstructure:"metrics"`
+	Ports     []portSetting  `mapstructure:"ports"` // the same list as the dataplane's
 
 	// Management is the port that the dataplane does not drive: with a device the NSIP lives there, without one on a twin.
 	Management managementSetting `mapstructure:"management"`
@@ -42,6 +43,10 @@ type portSetting struct {
 	Name   string `mapstructure:"name"`   // e.g. "1/1"
 	Device string `mapstructure:"device"` // kernel device; empty for a PCI port
 	Twin   string `mapstructure:"twin"`
+}
+
+type metricsSetting struct {
+	Listen string `mapstructure:"listen"` // address of the endpoint for Prometheus; empty: none
 }
 
 type managementSetting struct {
@@ -67,6 +72,7 @@ func readSettings(path string) (*settings, error) {
 		"config-dir":        "/config",
 		"resolv-conf":       "/etc/resolv.conf",
 		"management.name":   "0/1",
+		"metrics.listen":    "",
 		"management.device": "",
 		"ssh.listen":        "0.0.0.0:22",
 		"ssh.host-key":      "/config/ssh_host_key",

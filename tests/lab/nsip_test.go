@@ -17,6 +17,7 @@ func TestNSIP(t *testing.T) {
 	if err := topology.Beside(&lab, "nsip", settled, func() {
 		t.Run("moves", nsipMoves)
 		t.Run("without a dataplane", nsipWithoutDataplane)
+		t.Run("metrics", metricsOfRunning)
 		t.Run("single NIC", nsipSingle)
 	}); err != nil {
 		t.Fatal(err)
@@ -147,6 +148,35 @@ func nsipWithoutDataplane(t *testing.T) {
 	}
 	if err := topology.Eventually(30*time.Second, func() error { return run(lab.NS("client"), "curl", "-sS", "-m", "2", "http://"+topology.NSIPVIP+"/") }); err != nil {
 		t.Error(err)
+	}
+}
+
+// metricsOfRunning: what Prometheus fetches of an appliance at work is as its linter wants it, and counts.
+func metricsOfRunning(t *testing.T) {
+	for range 3 {
+		if err := run(lab.NS("client"), "curl", "-sS", "-m", "5", "-o", "/dev/null", "http://"+topology.NSIPVIP+"/"); err != nil {
+			t.Error(err)
+		}
+	}
+	_ = run(lab.NS("client"), "nc", "-z", "-w", "1", topology.NSIPVIP, "81") // no vserver
+	text, err := exec.Command("ip", "netns", "exec", lab.NS("ops"), "curl", "-sS", "-m", "10", "http://"+newNSIP+":9100/metrics").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := exec.Command("promtool", "check", "metrics")
+	check.Stdin = strings.NewReader(string(text))
+	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+	for _, want := range []string{`sluice_vserver_state{state="UP",vserver="web"} 1`, `sluice_service_up{service="web-s1"} 1`, "sluice_dataplane_up 1", `sluice_port_up{port="1/1"} 1`, `host="lb1"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	for _, zero := range []string{`sluice_vserver_flows_total{vserver="web"} 0`, `sluice_packets_total{reason="drop-no-vserver"} 0`} {
+		if strings.Contains(string(text), zero+"\n") {
+			t.Errorf("not counted: %s", zero)
+		}
 	}
 }
 

@@ -99,6 +99,7 @@ users:
     password-hash: %q
     authorized-keys: %s
 management: {device: %q}
+metrics: {listen: "0.0.0.0:9100"}
 ports:
 %s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", a.Management, ports.String())
 	if err := os.WriteFile(a.path("dataplane.yaml"), []byte(dataplane), 0o644); err != nil {
