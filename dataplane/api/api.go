@@ -47,8 +47,20 @@ type Config struct {
 
 	DownStateRST bool // SYNs to vservers that are down are answered with resets
 
+	Timeouts Timeouts
+
 	// PortVLANs are the VLANs that untagged frames belong to, by the index of the port; 1 for ports beyond the list's end.
 	PortVLANs []uint16
+}
+
+// Timeouts are seconds without a packet after which flows end that are not established any more or not yet; 0 in any of them leaves it
+// to the dataplane.
+type Timeouts struct {
+	Opening    uint32 // TCP: the handshake is not finished
+	HalfClosed uint32 // TCP: one side has closed; 0 is no other time than for an established one
+	Closed     uint32 // TCP: both sides have
+	Reset      uint32 // TCP: either side has reset the connection
+	Sweep      uint32 // flows whose time is over are gone after so many more; never later than 10
 }
 
 // AddressKind tells who owns an address and so who answers for it.

@@ -3,15 +3,20 @@ package flow
 // Ages are counted in ticks of 1/10 s, in 32 bits.
 const (
 	Second uint32 = 10
-	// OpeningLimit ends a TCP flow whose handshake is not finished.
-	OpeningLimit = 30 * Second
-	// ClosedLimit ends a TCP flow of which both sides have sent FIN.
-	ClosedLimit = 60 * Second
-	// ResetLimit ends a TCP flow that was reset. It is not 0: a forged RST does not cut a flow whose packets go on coming.
-	ResetLimit = 5 * Second
 	// EndingLimit is how long the ends of a flow that is being ended have to answer, each time: see Table.End.
 	EndingLimit = 1 * Second
 )
+
+// Limits are the ticks of silence after which a TCP flow ends that is not established any more or not yet.
+type Limits struct {
+	Opening    uint32 // the handshake is not finished
+	HalfClosed uint32 // one side has sent FIN
+	Closed     uint32 // both sides have
+	Reset      uint32 // it was reset. Not 0: a forged RST does not cut a flow whose packets go on coming
+}
+
+// Usual are the limits of a new table.
+var Usual = Limits{Opening: 30 * Second, HalfClosed: 1<<32 - 1, Closed: 60 * Second, Reset: 5 * Second}
 
 // busy is the silence below which a sweep passes an entry without asking for its limit; limits are whole seconds.
 const busy = Second
@@ -70,24 +75,27 @@ func (t *Table) Sweep(now uint32, slots int, k Keeper) (ended int) {
 	return ended
 }
 
-// Limit is the ticks of silence after which a flow in this state ends, if idle is its limit while it is established.
-func (s State) Limit(idle uint32) uint32 {
-	switch {
+// Of is the ticks of silence after which e's flow ends, if idle is its limit while it is established. Of a flow whose answers do not
+// come by here it is not known that the server alone has closed: see Presumed.
+func (l *Limits) Of(e *Entry, idle uint32) uint32 {
+	switch s := e.State; {
 	case s&Ending != 0:
 		return EndingLimit
 	case s&Reset != 0:
-		return min(idle, ResetLimit)
+		return min(idle, l.Reset)
 	case s.Closed():
-		return min(idle, ClosedLimit)
+		return min(idle, l.Closed)
 	case s.HalfOpen():
-		return min(idle, OpeningLimit)
+		return min(idle, l.Opening)
+	case s&(SawFIN|PeerFIN) != 0 && e.Kind&KindRedirect == 0:
+		return min(idle, l.HalfClosed)
 	}
 	return idle
 }
 
 // expired tells whether e's flow has been silent too long in both directions.
 func (t *Table) expired(e *Entry, now uint32, k Keeper) bool {
-	limit := e.State.Limit(k.IdleLimit(e))
+	limit := t.Limits.Of(e, k.IdleLimit(e))
 	if Idle(now, e.Last) < limit {
 		return false
 	}

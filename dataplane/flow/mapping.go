@@ -57,7 +57,7 @@ func Open(s Settings) (t *Table, note string, err error) {
 		return nil, "", fmt.Errorf("flow table %q: %d entries asked for; give a number from 2 to %d", s.Name, s.Entries, maxEntries)
 	}
 	buckets, lines, stack := layout(s.Entries)
-	t = &Table{limit: uint64(s.Entries), fresh: firstNumber}
+	t = &Table{limit: uint64(s.Entries), fresh: firstNumber, Limits: Usual}
 	size := Size(s.Entries)
 	if s.Huge {
 		if t.mapping, err = mapNamed(s.Name, (size+hugePage-1)&^(hugePage-1), true, s.Populate); err != nil {

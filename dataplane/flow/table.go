@@ -13,6 +13,7 @@ import (
 // lines before, which are always empty, stand for no entry (asm.Nowhere, asm.Unsure).
 type Table struct {
 	packet.Index
+	Limits  Limits // after which flows end; the caller may change them
 	buckets asm.Buckets
 	count   uint64 // entries in use
 	limit   uint64 // entries beyond which Create refuses

@@ -117,6 +117,9 @@ func (s *Set) VserverOf(id uint32) *Vserver {
 // ResetsDown says whether SYNs to a vserver that is down are answered with resets.
 func (s *Set) ResetsDown() bool { return s.conf.src.DownStateRST }
 
+// Timeouts are the ages of flows. Not for every packet.
+func (s *Set) Timeouts() *api.Timeouts { return &s.conf.src.Timeouts }
+
 // EachShared calls the functions with the IDs of services and vservers whose open flows are limited. Not for every packet.
 func (s *Set) EachShared(service, vserver func(id uint32)) {
 	for _, id := range s.conf.limited.services {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sluice/dataplane/api"
 	"sluice/dataplane/flow"
 )
 
@@ -8,13 +9,14 @@ import (
 // bounded piece a turn. It reads every entry, so a faster round costs memory bandwidth that packets want.
 type age struct {
 	debt  uint64 // entries that are due to be looked at
+	round uint32 // ticks in which the whole table is looked at
 	notes uint32 // services whose sums are due to be noted before that (lb.State.Note); debt is not 0 meanwhile, since every tick gives some
 
 	sessions, session uint64 // slots of persistence sessions that are due to be looked at as well, and the next one
 }
 
 const (
-	sweepTicks   = 100  // for the whole table
+	sweepTicks   = 100  // for the whole table, if nobody asks for less
 	sweepLeast   = 4096 // entries a tick
 	sweepBusy    = 256  // entries a turn with packets
 	sweepIdle    = 4096 // entries a turn without
@@ -22,7 +24,24 @@ const (
 )
 
 func (a *age) due(ticks uint32, entries uint64) {
-	a.debt = min(a.debt+max(entries/sweepTicks, sweepLeast)*uint64(ticks), max(entries, sweepLeast))
+	a.debt = min(a.debt+max(entries/uint64(a.round), sweepLeast)*uint64(ticks), max(entries, sweepLeast))
+}
+
+// timeouts takes over what is said about the ages of flows.
+func (w *Worker) timeouts(t *api.Timeouts) {
+	l := flow.Usual
+	for _, x := range [...]struct {
+		limit   *uint32
+		seconds uint32
+	}{{&l.Opening, t.Opening}, {&l.HalfClosed, t.HalfClosed}, {&l.Closed, t.Closed}, {&l.Reset, t.Reset}} {
+		if x.seconds != 0 {
+			*x.limit = uint32(min(uint64(x.seconds)*uint64(flow.Second), 1<<31-1))
+		}
+	}
+	w.flows.Limits = l
+	if w.age.round = sweepTicks; t.Sweep != 0 && t.Sweep < sweepTicks/flow.Second {
+		w.age.round = t.Sweep * flow.Second
+	}
 }
 
 // sweep pays some of the debt. It is inlined, since most turns owe nothing.

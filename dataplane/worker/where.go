@@ -159,7 +159,7 @@ func (q *Where) flow(w *Worker, e *flow.Entry) {
 		q.Peer = *peer
 		q.Idle = min(q.Idle, flow.Idle(w.now, peer.Last))
 	}
-	q.Limit = e.State.Limit(w.IdleLimit(e))
+	q.Limit = w.flows.Limits.Of(e, w.IdleLimit(e))
 }
 
 // route finds the next hop.

@@ -184,6 +184,7 @@ func (w *Worker) acquire() (err error) {
 	}
 	first := &published{set: set}
 	w.set = set
+	w.timeouts(set.Timeouts())
 	w.seen.Store(first)
 	w.tables.Store(first)
 	return nil
@@ -318,6 +319,7 @@ func (w *Worker) adopt(p *published) {
 	if changed {
 		w.lb.Settle(p.set)
 		w.surge.pending = w.surge.n != 0
+		w.timeouts(p.set.Timeouts())
 	}
 	if p.set.Flushes != w.set.Flushes {
 		w.flows.Recheck()

@@ -55,6 +55,7 @@ func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 	}
 	m.config.StartupFactor = StartupRRFactor(c)
 	m.config.DownStateRST = downStateRST(c)
+	m.config.Timeouts = timeouts(Timeouts(c))
 	m.out.Tables = &api.Tables{Config: &m.config, FIB: &api.FIB{Routes: m.out.net.routes}}
 	return &m.out, nil
 }
@@ -113,28 +114,6 @@ func proto(serviceType string) uint8 {
 	return api.ProtoAny
 }
 
-// ClientTimeout is the idle time of clients in seconds: what is configured, or the default of the type.
-func ClientTimeout(serviceType string, configured uint32) uint32 {
-	return timeout(serviceType, configured, 180)
-}
-
-// ServerTimeout is the idle time of servers in seconds: what is configured, or the default of the type.
-func ServerTimeout(serviceType string, configured uint32) uint32 {
-	return timeout(serviceType, configured, 360)
-}
-
-func timeout(serviceType string, configured, http uint32) uint32 {
-	switch {
-	case configured != 0:
-		return configured
-	case serviceType == "HTTP":
-		return http
-	case serviceType == "TCP":
-		return 9000
-	}
-	return 120
-}
-
 // methods are the balancing methods by the operator's words.
 var methods = map[string]api.Method{
 	"ROUNDROBIN": api.RoundRobin, "LEASTCONNECTION": api.LeastConnection, "LEASTPACKETS": api.LeastPackets,
@@ -176,7 +155,7 @@ func StartupRRFactor(c *schema.Config) uint32 {
 
 func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
-		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(v.ServiceType, v.CltTimeout), HashMask: hashMask(v), Range: v.Range,
+		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(x.c, v.ServiceType, v.CltTimeout), HashMask: hashMask(v), Range: v.Range,
 		Mode: modes[v.Mode], DSCP: v.TOSID, Sessionless: v.Sessionless == "ENABLED"}
 	persistence(v, &t)
 	if v.Foreign() {

@@ -133,7 +133,7 @@ func (m *maker) service(svc *schema.Service, srv *schema.Server, id uint32) (*ma
 	}
 	t := api.Service{ID: id, Name: svc.Name, Proto: proto(svc.ServiceType), IP: srv.IPAddress, Port: svc.Port,
 		UseSourceIP: svc.USIP == "YES", UseProxyPort: svc.UseProxyPort == "YES",
-		ServerTimeout: ServerTimeout(svc.ServiceType, svc.SvrTimeout), HashID: svc.HashID,
+		ServerTimeout: ServerTimeout(m.x.c, svc.ServiceType, svc.SvrTimeout), HashID: svc.HashID,
 		MaxClient: svc.MaxClient, MaxBandwidth: svc.MaxBandwidth, Surge: svc.SP == "ON"}
 	for _, ip := range m.out.net.sourcesToward(srv.IPAddress) { // with usip, too: a tunnel comes from a SNIP whoever the inner packet is from
 		t.SNIPs = append(t.SNIPs, m.s.IDs.SNIPs[ip.String()])

@@ -78,7 +78,7 @@ func (p *page) treatment(s *schema.Service) {
 		p.f("\tUse Proxy Port: %s", s.UseProxyPort)
 	}
 	p.f("\n\tClient Keepalive(CKA): NO\n\tTCP Buffering(TCPB): NO\n\tHTTP Compression(CMP): NO\n")
-	p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(s.ServiceType, s.CltTimeout), compile.ServerTimeout(s.ServiceType, s.SvrTimeout))
+	p.f("\tIdle timeout: Client: %d sec\tServer: %d sec\n", compile.ClientTimeout(p.Config, s.ServiceType, s.CltTimeout), compile.ServerTimeout(p.Config, s.ServiceType, s.SvrTimeout))
 	p.f("\tClient IP: DISABLED\n\tDown state flush: %s\n", s.DownStateFlush)
 }
 
@@ -111,7 +111,7 @@ func (p *page) vserver(v *schema.LBVserver) {
 		effective = "UP"
 	}
 	p.f("\tEffective State: %s\n", effective)
-	p.f("\tClient Idle Timeout: %d sec\n", compile.ClientTimeout(v.ServiceType, v.CltTimeout))
+	p.f("\tClient Idle Timeout: %d sec\n", compile.ClientTimeout(p.Config, v.ServiceType, v.CltTimeout))
 	p.f("\tDown state flush: %s\n\tDisable Primary Vserver On Down : %s\n\tPort Rewrite : DISABLED\n", v.DownStateFlush, v.DisablePrimary)
 	p.limits(v)
 	bound := p.x.Bindings(v.Name)

@@ -135,6 +135,7 @@ func TestGolden(t *testing.T) {
 		"addresses":  {"show ns ip", "show ns ip -type VIP", "show ns ip 10.1.0.5", "show ns ip 10.1.0.99"},
 		"network":    {"show vlan", "show vlan 2", "show vlan 9", "show route", "show route 10.9.0.0 255.255.0.0", "show route 10.7.0.0", "show arp", "show arp 10.2.0.11", "show arp 10.2.0.99"},
 		"interface":  {"show interface", "show interface 1/2", "show interface 1/7"},
+		"timeout":    {"show ns timeout"},
 		"server":     {"show server", "show server s2", "show server s9"},
 		"service":    {"show service", "show service web-s2", "show service s9"},
 		"lb-vserver": {"show lb vserver", "show lb vserver web", "show lb vserver v9"},

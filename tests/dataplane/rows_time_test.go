@@ -24,6 +24,18 @@ func flowsAre(n uint64) step {
 	}}
 }
 
+// ages are timeouts that are none of the dataplane's own.
+var ages = api.Timeouts{Opening: 4, HalfClosed: 10, Closed: 30, Reset: 20}
+
+// timed has flows age so.
+func timed(s api.Timeouts) step {
+	return step{do: func(b *bed) {
+		t := tables()
+		t.Config.Timeouts = s
+		b.apply(&api.Tables{Config: t.Config})
+	}}
+}
+
 // noneOpen checks that no connection to web1 counts as open: one that is over does not, nor is it taken off twice.
 var noneOpen = step{do: func(b *bed) {
 	s := b.stats()
@@ -71,6 +83,50 @@ var ageRows = []row{
 			step{in: []on{{nic2, answer(server1, 8001, q1, rst)}}, out: []on{{nic1, answered(webPort, 5001, rst)}}},
 			noneOpen, passes(4), flowsAre(2), passes(4), flowsAre(0), noneOpen),
 		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 3},
+	},
+	{
+		name:     "timeouts: a handshake that does not end",
+		steps:    []step{timed(ages), open(5001, webPort, server1, q1, 8001), passes(3), flowsAre(2), passes(3), flowsAre(0)},
+		counters: map[string]uint64{"forward-new-flow": 1},
+	},
+	{
+		name: "timeouts: one side has closed and the other speaks on, then both have",
+		steps: steps(append([]step{timed(ages)}, handshake(5001, webPort, q1)...),
+			step{in: []on{{nic1, ask(5001, webPort, fin)}}, out: []on{{nic2, asked(server1, q1, 8001, fin)}}},
+			passes(9), flowsAre(2),
+			step{in: []on{{nic2, data(answer(server1, 8001, q1, psh))}}, out: []on{{nic1, data(answered(webPort, 5001, psh))}}},
+			passes(9), flowsAre(2),
+			step{in: []on{{nic2, answer(server1, 8001, q1, fin)}}, out: []on{{nic1, answered(webPort, 5001, fin)}}},
+			passes(28), flowsAre(2), passes(4), flowsAre(0)),
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 5},
+	},
+	{
+		name: "timeouts: a reset",
+		steps: steps(append([]step{timed(ages)}, handshake(5001, webPort, q1)...),
+			step{in: []on{{nic2, answer(server1, 8001, q1, rst)}}, out: []on{{nic1, answered(webPort, 5001, rst)}}},
+			passes(19), flowsAre(2), passes(4), flowsAre(0)),
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 3},
+	},
+	{
+		name: "timeouts: one side alone has closed",
+		steps: steps(handshake(5001, webPort, q1),
+			step{in: []on{{nic2, answer(server1, 8001, q1, fin)}}, out: []on{{nic1, answered(webPort, 5001, fin)}}},
+			passes(60), flowsAre(2), timed(api.Timeouts{HalfClosed: 61}), flowsAre(2), passes(4), flowsAre(0)),
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 3},
+	},
+	{
+		name: "timeouts: a server that answers past us is not taken to have closed",
+		steps: []step{withModes, {do: func(b *bed) {
+			c := modeConfig()
+			c.Timeouts = ages
+			b.apply(&api.Tables{Config: c})
+		}},
+			{in: []on{{nic1, askOf(vipMode, c1, tosPort, syn)}}, out: []on{{nic2, marked(askOf(vipMode, c1, tosPort, syn), server1)}}},
+			{in: []on{{nic1, askOf(vipMode, c1, tosPort, ack)}}, out: []on{{nic2, marked(askOf(vipMode, c1, tosPort, ack), server1)}}},
+			passes(60), flowsAre(1),
+			{in: []on{{nic1, askOf(vipMode, c1, tosPort, fin)}}, out: []on{{nic2, marked(askOf(vipMode, c1, tosPort, fin), server1)}}},
+			passes(28), flowsAre(1), passes(4), flowsAre(0)},
+		counters: map[string]uint64{"forward-new-flow": 1, "forward-flow": 2},
 	},
 	{
 		name: "a datagram flow: its timeout",

@@ -171,7 +171,7 @@ var (
 
 // fileOrder is the order in which objects are written, as device-saved files have it.
 var fileOrder = []string{"ns-hostname", "vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
-	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route"}
+	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "ns-timeout", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route"}
 
 // Objects are all objects in the order in which they are written to a file: those that are built, then those that are only
 // stored, each behind what it refers to; operational commands come last.
