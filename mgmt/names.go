@@ -29,6 +29,9 @@ func (n *names) answer(r resolve.Answer) {
 	case is.Address != was.Address || is.Domain != was.Domain:
 		n.a.log.Info("a name has another address", "server", r.Server, "domain", r.Domain, "address", is.Address, "before", was.Address)
 	}
+	if r.Failure == "" && len(was.Addresses) > 0 && !slices.Equal(is.Addresses, was.Addresses) {
+		n.a.log.Info("a name has other addresses", "server", r.Server, "domain", r.Domain, "addresses", len(is.Addresses), "before", len(was.Addresses))
+	}
 	if r.Failure == "" && (is.Domain != was.Domain || !slices.Equal(is.Addresses, was.Addresses)) {
 		n.keep()
 	}

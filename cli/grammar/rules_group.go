@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -43,7 +44,7 @@ func memberServer(c *schema.Config, m *schema.ServiceGroupMember) (err error) {
 
 // checkMember: the monitors of the group can watch the member.
 func checkMember(c *schema.Config, m *schema.ServiceGroupMember) error {
-	if err := memberPort(c, m); err != nil {
+	if err := cmp.Or(memberPort(c, m), checkScaled(c, m)); err != nil {
 		return err
 	}
 	if m.Port != 0 {
@@ -55,6 +56,20 @@ func checkMember(c *schema.Config, m *schema.ServiceGroupMember) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// checkScaled: a group that scales has members by domain names alone, and none of them is one in particular.
+func checkScaled(c *schema.Config, m *schema.ServiceGroupMember) error {
+	g, s := schema.Get[schema.ServiceGroup](c, m.Group), schema.Get[schema.Server](c, m.Server)
+	switch {
+	case g == nil || g.AutoScale != "DNS" || s == nil:
+		return nil
+	case s.Domain == "":
+		return schema.Refuse(schema.Conflict, "serviceGroup "+g.Name+" -autoScale DNS", "server "+s.Name).Because("its members are the addresses of domain names: bind a server that was added by its name")
+	case m.HashID != 0:
+		return schema.Refuse(schema.Conflict, "serviceGroup "+g.Name+" -autoScale DNS", "-hashId").Because("the addresses of a name are several members, each by itself")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func configureUnchecked(t *testing.T, text string) *schema.Config {
 
 // site is a state of two ports in which nothing has been observed.
 func site(c *schema.Config) *State {
-	return &State{Ports: []Port{{Name: "1/1", Device: "da", Twin: "tw0"}, {Name: "1/2", Device: "db", Twin: "tw1"}}, IDs: AssignIDs(c, IDs{}),
+	return &State{Ports: []Port{{Name: "1/1", Device: "da", Twin: "tw0"}, {Name: "1/2", Device: "db", Twin: "tw1"}}, IDs: AssignIDs(c, nil, IDs{}),
 		Elsewhere: []netip.Prefix{netip.MustParsePrefix("192.168.77.1/24"), netip.MustParsePrefix("10.0.0.9/8")}}
 }
 

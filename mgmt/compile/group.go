@@ -3,6 +3,7 @@ package compile
 import (
 	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"sluice/vendor-config/schema"
@@ -14,6 +15,8 @@ type Member struct {
 	Row     *schema.ServiceGroupMember
 	Group   *schema.ServiceGroup
 	Service *schema.Service
+
+	server *schema.Server // of a group that scales: with the address that this member has; else nil
 }
 
 // MemberName is the name of the service that a member is, e.g. "web?s1?80". No service has the like, since a name has no
@@ -27,7 +30,7 @@ func MemberName(m *schema.ServiceGroupMember) string {
 }
 
 // indexMembers makes the members, with those of an earlier index that are as they were.
-func (x *Index) indexMembers(prev *Index) {
+func (x *Index) indexMembers(s *State, prev *Index) {
 	n := x.c.Len(memberRows)
 	x.members, x.memberOf, x.groups = make([]*Member, 0, n), make(map[string]*Member, n), map[string][]*Member{}
 	var old alongside[*Member]
@@ -40,13 +43,21 @@ func (x *Index) indexMembers(prev *Index) {
 		if g == nil {
 			continue // whoever checks a configuration has refused this one
 		}
+		if g.AutoScale == "DNS" {
+			x.scale(s, prev, g, r)
+			continue
+		}
 		m, ok := old.find(func(m *Member) bool { return m.Row == r || memberRows.Key(m.Row) == memberRows.Key(r) })
 		if !ok || m.Row != r || m.Group != g {
 			m = newMember(r, g)
 		}
-		x.members, x.memberOf[m.Service.Name] = append(x.members, m), m
-		x.groups[g.Name] = append(x.groups[g.Name], m)
+		x.member(m)
 	}
+}
+
+func (x *Index) member(m *Member) {
+	x.members, x.memberOf[m.Service.Name] = append(x.members, m), m
+	x.groups[m.Group.Name] = append(x.groups[m.Group.Name], m)
 }
 
 // common are the fields that groups and services have in common: index in the group, index in the service.
@@ -76,7 +87,7 @@ func newMember(r *schema.ServiceGroupMember, g *schema.ServiceGroup) *Member {
 	if standingOf(r.State, r.LeavingSince) < standingOf(g.State, g.LeavingSince) {
 		s.State, s.Delay, s.GraceFul, s.LeavingSince = r.State, r.Delay, r.GraceFul, r.LeavingSince
 	}
-	return &Member{r, g, s}
+	return &Member{Row: r, Group: g, Service: s}
 }
 
 // Members are the members of a service group in the order in which they were bound.
@@ -103,12 +114,17 @@ func (x *Index) Services() iter.Seq[*schema.Service] {
 
 // sameServices tells whether Services of x and prev are the same.
 func (x *Index) sameServices(prev *Index) bool {
-	return x.c.Same(prev.c, serviceRows) && x.c.Same(prev.c, groupRows) && x.c.Same(prev.c, memberRows)
+	return x.c.Same(prev.c, serviceRows) && x.sameMembers(prev)
+}
+
+// sameMembers tells whether the members of groups in x and prev are the same.
+func (x *Index) sameMembers(prev *Index) bool {
+	return x.c.Same(prev.c, groupRows) && x.c.Same(prev.c, memberRows) && slices.Equal(x.members, prev.members)
 }
 
 // sameBindings tells whether the same services are bound in x and prev.
 func (x *Index) sameBindings(prev *Index) bool {
-	return x.c.Same(prev.c, bindings) && x.c.Same(prev.c, groupRows) && x.c.Same(prev.c, memberRows)
+	return x.c.Same(prev.c, bindings) && x.sameMembers(prev)
 }
 
 // Bound is a service that a vserver may choose, bound by itself or as a member of a group.

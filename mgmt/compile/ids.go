@@ -9,8 +9,8 @@ import (
 
 // AssignIDs gives a number to every vserver, service and SNIP of c. Objects that have one in old keep it; a new one
 // takes the lowest number that nothing in old has, so that what just left and may still have flows is not mistaken for
-// it. Numbers of objects that are gone stay known for that, and are dropped once there are twice as many as are in use.
-func AssignIDs(c *schema.Config, old IDs) IDs {
+// it. Members of a group that scales are numbered for each address of their names. Numbers of objects that are gone stay known for that, and are dropped once there are twice as many as are in use.
+func AssignIDs(c *schema.Config, names map[string]Resolution, old IDs) IDs {
 	return IDs{
 		assign(func(yield func(string) bool) {
 			for row := range c.Each(vserverRows) {
@@ -26,8 +26,10 @@ func AssignIDs(c *schema.Config, old IDs) IDs {
 				}
 			}
 			for row := range c.Each(memberRows) {
-				if !yield(MemberName(row.(*schema.ServiceGroupMember))) {
-					return
+				for name := range memberNames(c, names, row.(*schema.ServiceGroupMember)) {
+					if !yield(name) {
+						return
+					}
 				}
 			}
 		}, old.Services),

@@ -42,6 +42,8 @@ type Index struct {
 
 	timed bool // a vserver has the method LRTM
 
+	scales bool // a group has AutoScale
+
 	departures []*Departure
 	named      map[string]named // servers with domain names
 }
@@ -70,21 +72,6 @@ func newIndex(c *schema.Config, s *State, prev *Index) *Index {
 	} else {
 		x.indexWatches()
 	}
-	if same(groupRows, memberRows) {
-		x.members, x.memberOf, x.groups = prev.members, prev.memberOf, prev.groups
-	} else {
-		x.indexMembers(prev)
-	}
-	if same(servers, serviceRows, groupRows, memberRows) {
-		x.departures = prev.departures
-	} else {
-		x.indexDepartures()
-	}
-	if same(bindings, groupRows, memberRows) {
-		x.bound, x.users = prev.bound, prev.users
-	} else {
-		x.indexBindings()
-	}
 	if same(vserverRows) {
 		x.timed = prev.timed
 	} else {
@@ -98,6 +85,23 @@ func newIndex(c *schema.Config, s *State, prev *Index) *Index {
 		x.indexAddresses()
 	}
 	x.indexNames(s, prev)
+	members := same(groupRows, memberRows) && (!prev.scales || same(servers, nsIPs))
+	if members && !prev.scales {
+		x.members, x.memberOf, x.groups = prev.members, prev.memberOf, prev.groups
+	} else {
+		x.indexMembers(s, prev)
+		members = members && slices.Equal(x.members, prev.members)
+	}
+	if members && same(servers, serviceRows) {
+		x.departures = prev.departures
+	} else {
+		x.indexDepartures()
+	}
+	if members && same(bindings) {
+		x.bound, x.users = prev.bound, prev.users
+	} else {
+		x.indexBindings()
+	}
 	return x
 }
 
@@ -167,6 +171,11 @@ func (x *Index) VserversOf(service string) []string { return x.users[service] }
 
 // ServerOf finds the server of a service, or nil; one with a domain name with the address that the name has, if that is known.
 func (x *Index) ServerOf(svc *schema.Service) *schema.Server {
+	if x.scales {
+		if m := x.memberOf[svc.Name]; m != nil && m.server != nil {
+			return m.server
+		}
+	}
 	if n, ok := x.named[svc.Server]; ok {
 		return n.server
 	}
@@ -207,6 +216,7 @@ func (x *Index) Since(prev *Index) (d Difference) {
 	d.Vservers = !alike(x.c, prev.c, serviceRows, servers)
 	_, d.Gone = since(x.c, prev.c, vserverRows)
 	d.All = x.hasSNIP != prev.hasSNIP || !alike(x.c, prev.c, serviceRows, servers, vserverRows, bindings, nsIPs, groupRows, memberRows)
+	d.All = d.All || (x.scales || prev.scales) && !x.sameMembers(prev)
 	changed, gone := x.servicesSince(prev)
 	d.Gone = d.Gone || gone
 	if d.All {

@@ -20,7 +20,7 @@ func anyLine(r *rand.Rand) string {
 	yes := func(a, b string) string { return []string{a, b}[r.IntN(2)] }
 	switch r.IntN(35) {
 	case 24:
-		return fmt.Sprintf("add serviceGroup g%d %s", n(3), yes("HTTP", "TCP"))
+		return fmt.Sprintf("add serviceGroup g%d %s%s", n(3), yes("HTTP", "TCP"), yes("", " -autoScale DNS"))
 	case 25, 26:
 		return fmt.Sprintf("bind serviceGroup g%d srv%d %d -weight %d", n(3), n(4), 80+n(3), 1+n(100))
 	case 27:
@@ -45,7 +45,7 @@ func anyLine(r *rand.Rand) string {
 	case 2, 3:
 		return fmt.Sprintf("add service s%d srv%d %s %d", n(6), n(4), yes("HTTP", "TCP"), 80+n(3))
 	case 4, 5:
-		return fmt.Sprintf("add lb vserver v%d %s 10.1.0.%d %d -lbMethod %s", n(4), yes("HTTP", "TCP"), 50+n(3), 80+n(2), yes("ROUNDROBIN", "SOURCEIPHASH"))
+		return fmt.Sprintf("add lb vserver v%d %s 10.1.0.%d %d -lbMethod %s", n(4), yes("HTTP", "TCP"), 50+n(3), 80+n(2), yes("ROUNDROBIN", yes("SOURCEIPHASH", "LRTM")))
 	case 6, 7, 8:
 		return fmt.Sprintf("bind lb vserver v%d s%d -weight %d", n(4), n(6), 1+n(100))
 	case 9:
@@ -103,7 +103,7 @@ func TestCompilingOnWhatWasThere(t *testing.T) {
 	c := configure(t, "add ns ip 10.1.0.5 255.255.255.0\nadd ns ip 10.2.0.5 255.255.255.0\nadd vlan 2\nbind vlan 2 -ifnum 1/2\nbind vlan 2 -IPAddress 10.2.0.5 255.255.255.0")
 	s, bare := site(c), c
 	var prev *Compiled
-	reused := 0
+	reused, scaled := 0, 0
 	for step := range 4000 {
 		next, line := random(r, c)
 		if step%199 == 198 {
@@ -115,10 +115,14 @@ func TestCompilingOnWhatWasThere(t *testing.T) {
 		was, before := s.IDs, NewIndex(c, s)
 		if r.IntN(6) == 0 { // a name has other addresses, or none
 			n := r.IntN(4)
-			s.Resolved(fmt.Sprint("srv", n), fmt.Sprintf("h%d.example.com", n), []netip.Addr{netip.AddrFrom4([4]byte{10, 2, 0, byte(20 + r.IntN(4))})},
+			answer := make([]netip.Addr, 1+r.IntN(3)) // perhaps the same twice, perhaps our own
+			for i := range answer {
+				answer[i] = netip.AddrFrom4([4]byte{10, 2, 0, []byte{20, 21, 22, 23, 5}[r.IntN(5)]})
+			}
+			s.Resolved(fmt.Sprint("srv", n), fmt.Sprintf("h%d.example.com", n), answer,
 				[]string{"", "no such name"}[r.IntN(2)], time.Time{}, time.Time{})
 		}
-		s.IDs = AssignIDs(next, s.IDs)
+		s.IDs = AssignIDs(next, s.Resolutions, s.IDs)
 		got, err := Compile(next, s, prev)
 		want, wanted := Compile(next, s, nil)
 		if (err == nil) != (wanted == nil) || err != nil && err.Error() != wanted.Error() {
@@ -141,8 +145,16 @@ func TestCompilingOnWhatWasThere(t *testing.T) {
 		if prev != nil && len(got.services) > 0 && len(prev.services) > 0 && slices.Contains(prev.services, got.services[0]) {
 			reused++
 		}
+		for _, m := range got.Index.members {
+			if m.server != nil {
+				scaled++
+			}
+		}
 		checkSince(t, got.Index, before, line)
 		c, prev = next, got
+	}
+	if scaled < 500 {
+		t.Errorf("groups that scale had %d members in 4000 steps", scaled)
 	}
 	if reused < 1000 {
 		t.Errorf("services were made anew in all but %d of 4000 steps", reused)

@@ -35,7 +35,7 @@ func (s *State) Resolved(server, domain string, addresses []netip.Addr, failure 
 	}
 	r.Failure, r.Next = failure, next
 	if failure == "" && len(addresses) > 0 {
-		r.At, r.Addresses = at, slices.SortedFunc(slices.Values(addresses), netip.Addr.Compare)
+		r.At, r.Addresses = at, slices.Compact(slices.SortedFunc(slices.Values(addresses), netip.Addr.Compare))
 		if !slices.Contains(r.Addresses, r.Address) {
 			r.Address = r.Addresses[0]
 		}
@@ -49,7 +49,9 @@ func (s *State) Resolved(server, domain string, addresses []netip.Addr, failure 
 
 // SameAddresses tells whether servers have the same addresses in both states.
 func SameAddresses(a, b map[string]Resolution) bool {
-	return maps.EqualFunc(a, b, func(x, y Resolution) bool { return x.Address == y.Address && x.Domain == y.Domain })
+	return maps.EqualFunc(a, b, func(x, y Resolution) bool {
+		return x.Address == y.Address && x.Domain == y.Domain && slices.Equal(x.Addresses, y.Addresses)
+	})
 }
 
 // Unresolve forgets the names of servers that have none any more.
@@ -123,6 +125,6 @@ func (x *Index) queries() []Query {
 
 // addressed tells whether the address of the service's server is known.
 func (x *Index) addressed(svc *schema.Service) bool {
-	n, ok := x.named[svc.Server]
-	return !ok || n.server.IPAddress.IsValid()
+	srv := x.ServerOf(svc)
+	return srv == nil || srv.Domain == "" || srv.IPAddress.IsValid()
 }

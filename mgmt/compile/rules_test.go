@@ -260,7 +260,7 @@ func TestIDs(t *testing.T) {
 		for _, n := range names {
 			schema.Put(c, &schema.Service{Name: n})
 		}
-		next := AssignIDs(c, ids)
+		next := AssignIDs(c, nil, ids)
 		seen := map[uint32]string{}
 		for n, id := range next.Services {
 			if other, twice := seen[id]; twice || id == 0 {
@@ -279,7 +279,7 @@ func TestIDs(t *testing.T) {
 				t.Fatalf("step %d: the number of %s went from %d to %d", step, n, old, next.Services[n])
 			}
 		}
-		if again := AssignIDs(c, next); !maps.Equal(again.Services, next.Services) {
+		if again := AssignIDs(c, nil, next); !maps.Equal(again.Services, next.Services) {
 			t.Fatalf("step %d: the same configuration gets other numbers", step)
 		}
 		ids = next
@@ -298,13 +298,13 @@ func TestNumbersOfTheDepartedAreNotReused(t *testing.T) {
 		}
 		return c
 	}
-	ids := AssignIDs(with("a", "b"), IDs{})
-	ids = AssignIDs(with("b"), ids)
-	ids = AssignIDs(with("b", "c"), ids)
+	ids := AssignIDs(with("a", "b"), nil, IDs{})
+	ids = AssignIDs(with("b"), nil, ids)
+	ids = AssignIDs(with("b", "c"), nil, ids)
 	if ids.Vservers["c"] != 3 {
 		t.Errorf("c has number %d, want 3: 1 was a's", ids.Vservers["c"])
 	}
-	if ids = AssignIDs(with("a", "b", "c"), ids); ids.Vservers["a"] != 1 {
+	if ids = AssignIDs(with("a", "b", "c"), nil, ids); ids.Vservers["a"] != 1 {
 		t.Errorf("a came back as %d, want 1", ids.Vservers["a"])
 	}
 }
@@ -370,7 +370,7 @@ func TestThousands(t *testing.T) {
 			schema.Put(c, &schema.LBVserverService{Vserver: fmt.Sprint("v", v), Service: name, Weight: 1})
 		}
 	}
-	s := &State{Ports: []Port{{Name: "1/1", Twin: "tw0"}}, IDs: AssignIDs(c, IDs{})}
+	s := &State{Ports: []Port{{Name: "1/1", Twin: "tw0"}}, IDs: AssignIDs(c, nil, IDs{})}
 	begin := time.Now()
 	tables, err := Tables(c, s)
 	if err != nil {

@@ -198,6 +198,6 @@ func adopt(v *version, s *compile.State, st *api.Stats, now time.Time) {
 	for _, f := range st.SNIPs {
 		ids.SNIPs[f.IP.String()] = f.ID
 	}
-	s.IDs = compile.AssignIDs(v.config, ids)
+	s.IDs = compile.AssignIDs(v.config, s.Resolutions, ids)
 	settle(v, s, compile.Difference{All: true}, now)
 }

@@ -66,7 +66,7 @@ func seen(t *testing.T) *View {
 	now := time.Date(2026, 3, 6, 10, 11, 12, 0, time.UTC)
 	c := configure(t, site)
 	s := &compile.State{Ports: []compile.Port{{Name: "1/1", Device: "da", Twin: "tw0"}, {Name: "1/2", Device: "db", Twin: "tw1"}},
-		IDs: compile.AssignIDs(c, compile.IDs{}), Elsewhere: []netip.Prefix{netip.MustParsePrefix("192.168.77.1/24")}}
+		IDs: compile.AssignIDs(c, nil, compile.IDs{}), Elsewhere: []netip.Prefix{netip.MustParsePrefix("192.168.77.1/24")}}
 	s.Record("web-s1", "health", compile.MonitorResult{Known: true, Up: true, Probes: 1000, Failed: 3, Took: 1234 * time.Microsecond,
 		Response: "Success - HTTP response code 200 received."})
 	s.Record("web-s2", "tcp-default", compile.MonitorResult{Known: true, Probes: 20, Failed: 7, FailedNow: 5, Took: 2 * time.Second,
@@ -255,7 +255,7 @@ bind serviceGroup pool s2 8080
 bind serviceGroup pool 10.2.0.14 8080 -state DISABLED
 bind serviceGroup pool -monitorName health
 bind lb vserver web pool`)
-	v.State.IDs = compile.AssignIDs(v.Config, v.State.IDs)
+	v.State.IDs = compile.AssignIDs(v.Config, v.State.Resolutions, v.State.IDs)
 	v.State.Record("pool?s1?8080", "health", compile.MonitorResult{Known: true, Up: true, Probes: 12, Response: "Success - HTTP response code 200 received."})
 	v.State.Record("pool?s2?8080", "health", compile.MonitorResult{Known: true, Probes: 5, Failed: 5, FailedNow: 5})
 	h := v.State.Services["pool?s1?8080"]

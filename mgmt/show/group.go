@@ -39,6 +39,10 @@ func (p *page) group(g *schema.ServiceGroup) {
 	if g.Comment != "" {
 		p.f("\tComment: %q\n", g.Comment)
 	}
+	if g.AutoScale != "DISABLED" {
+		p.f("\tAutoscale: %s\n", g.AutoScale)
+		p.scaled(g)
+	}
 	for i, m := range p.x.Members(g.Name) {
 		svc := m.Service
 		p.f("\t%d)\t%s:%s\tState: %s\tServer Name: %s\tServer ID: None\tWeight: %d\n", i+1, p.serverIP(svc), port(svc.Port),
@@ -48,6 +52,25 @@ func (p *page) group(g *schema.ServiceGroup) {
 			p.since(p.State.Services[svc.Name].Since)
 			p.monitors(svc)
 		})
+	}
+}
+
+// scaled writes the names that stand for the members of a group, and how many addresses each has.
+func (p *page) scaled(g *schema.ServiceGroup) {
+	for _, m := range schema.All[schema.ServiceGroupMember](p.Config) {
+		s := schema.Get[schema.Server](p.Config, m.Server)
+		if m.Group != g.Name || s == nil {
+			continue
+		}
+		r := p.State.Resolutions[s.Name]
+		n := 0
+		if r.Domain == s.Domain {
+			n = len(r.Addresses)
+		}
+		p.f("\tName: %s:%s\tDomain: %s\tAddresses: %d\n", s.Name, port(m.Port), s.Domain, n)
+		if r.Failure != "" && r.Domain == s.Domain {
+			p.f("\t\tDoes not resolve: %s; the last addresses stay in use\n", r.Failure)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func measureStages(vservers, rounds int) ([]*timing, error) {
 			return nil, err
 		}
 		at = check.since(at)
-		s.IDs = compile.AssignIDs(d, s.IDs)
+		s.IDs = compile.AssignIDs(d, s.Resolutions, s.IDs)
 		out, err := compile.Compile(d, s, nil)
 		if err != nil {
 			return nil, err

@@ -11,12 +11,12 @@ import (
 	"sluice/tests/lab/topology"
 )
 
-// names writes the zone lab.test, of one host www with an address or without, and has the name server take it.
-func names(t *testing.T, serial int, address string) {
+// names writes the zone lab.test, of one host www with addresses or without, and has the name server take it.
+func names(t *testing.T, serial int, addresses ...string) {
 	t.Helper()
 	zone := fmt.Sprintf("$ORIGIN lab.test.\n$TTL 1\n@ SOA ns hostmaster %d 1 1 1 1\n@ NS ns\nns A 10.2.0.13\n", serial)
-	if address != "" {
-		zone += "www A " + address + "\n"
+	for _, a := range addresses {
+		zone += "www A " + a + "\n"
 	}
 	write(t, "names/lab.test", zone)
 	if pid, err := lab.Pid("names-knot"); err == nil {
@@ -85,7 +85,7 @@ func TestServerByName(t *testing.T) {
 	servedBy(t, "s1")
 	names(t, 2, "10.2.0.12")
 	servedBy(t, "s2")
-	names(t, 3, "")
+	names(t, 3)
 	tells(t, "Does not resolve: the name does not exist; the last address stays in use")
 	servedBy(t, "s2")
 	if err := lab.Stop("names-knot"); err != nil {
@@ -103,4 +103,53 @@ func TestServerByName(t *testing.T) {
 	if out := shell(t, "show server byname"); strings.Contains(out, "Does not resolve") {
 		t.Errorf("it resolves again:\n%s", out)
 	}
+}
+
+// TestGroupScales: a group has a member for each address that a real name server knows for a name; those that it does not know any
+// more get no connection, and while it does not know the name, and over a restart, the last ones stay.
+func TestGroupScales(t *testing.T) {
+	mustSettle(t)
+	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "adc/resolv.conf", "nameserver 10.2.0.13\noptions timeout:1 attempts:1\n")
+	names(t, 11, "10.2.0.11", "10.2.0.12")
+	if err := lab.NameServer("s3", "names", "lab.test"); err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Stop("names-knot")
+	shell(t, "add server byname www.lab.test; add serviceGroup scales HTTP -autoScale DNS; bind serviceGroup scales byname 80; bind serviceGroup scales -monitorName web-check")
+	shell(t, "add lb vserver named HTTP "+topology.VIP+" 8091 -lbMethod ROUNDROBIN; bind lb vserver named scales")
+	defer shell(t, "rm lb vserver named; rm serviceGroup scales; rm server byname")
+	by := func(want string) {
+		t.Helper()
+		if err := topology.Eventually(30*time.Second, func() error {
+			r := tool(t, "load", "-n", "12", "-timeout", "2s", "http://"+topology.VIP+":8091/")
+			if got := fmt.Sprint(r.By); r.Failed != 0 || got != want {
+				return fmt.Errorf("%d failed %v, served by %s, want %s\n%s", r.Failed, r.Errors, got, want, shell(t, "show serviceGroup scales"))
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by("map[s1:6 s2:6]")
+	names(t, 12, "10.2.0.11", "10.2.0.12", "10.2.0.13")
+	by("map[s1:4 s2:4 s3:4]")
+	names(t, 13, "10.2.0.13", "10.2.0.11")
+	by("map[s1:6 s3:6]")
+	names(t, 14)
+	if err := topology.Eventually(20*time.Second, func() error {
+		if out := shell(t, "show serviceGroup scales"); !strings.Contains(out, "Does not resolve: the name does not exist; the last addresses stay in use") {
+			return fmt.Errorf("show serviceGroup does not say that the name is gone:\n%s", out)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	kill9(t, "mgmt")
+	if err := lab.Basic().Ready(); err != nil {
+		t.Fatal(err)
+	}
+	by("map[s1:6 s3:6]")
 }

@@ -12,6 +12,7 @@ type Service struct {
 	SvrTimeout    uint32 `cli:"svrTimeout" max:"31536000" defby:"serviceType HTTP=360 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the server's side before a flow is forgotten; 0 takes the protocol's own"`
 	HealthMonitor string `cli:"healthMonitor" enum:"YES,NO" def:"YES" help:"Watch the service by its monitors; NO takes it for UP"`
 	MaxClient     uint32 `cli:"maxClient" def:"0" max:"4294967294" help:"Open connections at a time, of all virtual servers and workers together, beyond which the service is not chosen; 0 is no limit"`
+	MaxReq        uint32 `cli:"maxReq" def:"0" max:"65535" help:"Requests that a connection to the server carries at most; at layer 4 a connection is one request and has one of its own, so that any number is kept; 0 is no limit"`
 	MaxBandwidth  uint32 `cli:"maxBandwidth" def:"0" max:"4294967287" unit:"kbit/s" help:"Traffic in both directions in the last second beyond which the service gets no new connections; 0 is no limit"`
 	SP            string `cli:"sp" enum:"ON,OFF" def:"OFF" help:"Surge protection: new connections wait their turn while every service has its maxClient; with OFF they are dropped"`
 	MonThreshold  uint32 `cli:"monThreshold" def:"0" max:"65535" help:"Sum of the weights of monitors that must say UP for the service to be UP; 0 asks for all of them"`
@@ -36,7 +37,7 @@ type ServiceMonitor struct {
 
 func init() {
 	register[Service]("service", "service", "add set unset rm enable disable show stat", "Service: a port of a server", true)
-	unbuilt[Service]("clearTextPort cacheType maxReq=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO " +
+	unbuilt[Service]("clearTextPort cacheType cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO " +
 		"rtspSessionidRemap=OFF CustomServerID=None CKA=NO TCPB=NO CMP=NO accessDown=NO " +
 		"tcpProfileName httpProfileName appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +
 		"dnsProfileName monConnectionClose=NONE IPAddress gslb=NONE")

@@ -10,11 +10,13 @@ type ServiceGroup struct {
 	SvrTimeout     uint32 `cli:"svrTimeout" max:"31536000" defby:"serviceType HTTP=360 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time of the server's side before a flow is forgotten; 0 takes the protocol's own"`
 	HealthMonitor  string `cli:"healthMonitor" enum:"YES,NO" def:"YES" help:"Watch the members by the group's monitors; NO takes them for UP"`
 	MaxClient      uint32 `cli:"maxClient" def:"0" max:"4294967294" help:"Open connections at a time, of all virtual servers and workers together, beyond which the service is not chosen; 0 is no limit"`
+	MaxReq         uint32 `cli:"maxReq" def:"0" max:"65535" help:"Requests that a connection to a server carries at most; at layer 4 a connection is one request and has one of its own, so that any number is kept; 0 is no limit"`
 	MaxBandwidth   uint32 `cli:"maxBandwidth" def:"0" max:"4294967287" unit:"kbit/s" help:"Traffic in both directions in the last second beyond which the service gets no new connections; 0 is no limit"`
 	SP             string `cli:"sp" enum:"ON,OFF" def:"OFF" help:"Surge protection: new connections wait their turn while every service has its maxClient; with OFF they are dropped"`
 	MonThreshold   uint32 `cli:"monThreshold" def:"0" max:"65535" help:"Sum of the weights of monitors that must say UP for the service to be UP; 0 asks for all of them"`
 	DownStateFlush string `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When a member goes DOWN its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
 	State          string `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state of all members"`
+	AutoScale      string `cli:"autoScale" enum:"DISABLED,DNS" later:"POLICY,CLOUD,API" def:"DISABLED" fixed:"yes" help:"DNS: servers by domain name that are bound stand for a member for each of their addresses, which come and go with the answers of the name servers"`
 	Comment        string `cli:"comment" max:"255" help:"Any text about the group"`
 
 	Delay        uint32 `cli:"delay" only:"disable" max:"31536000" unit:"seconds" help:"How long it keeps its connections before it is out of service; with graceFul: at most"`
@@ -53,9 +55,9 @@ type MemberStat struct {
 
 func init() {
 	register[ServiceGroup]("serviceGroup", "service-group", "add set unset rm enable disable show stat", "Services of one type with options in common", true)
-	unbuilt[ServiceGroup]("cacheType td=0 maxReq=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO " +
+	unbuilt[ServiceGroup]("cacheType td=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO " +
 		"rtspSessionidRemap=OFF CKA=NO TCPB=NO CMP=NO tcpProfileName httpProfileName " +
-		"appflowLog=DISABLED netProfile autoScale=DISABLED memberPort monConnectionClose=NONE autoDisablegraceful=NO " +
+		"appflowLog=DISABLED netProfile memberPort monConnectionClose=NONE autoDisablegraceful=NO " +
 		"autoDisabledelay autoDelayedTrofs=NO order topicName bootstrap")
 	register[ServiceGroupMember]("serviceGroup", "service-group-member", "bind unbind set unset enable disable", "Member of a service group", true)
 	unbuilt[ServiceGroupMember]("CustomServerID=None serverID nameServer dbsTTL order")
