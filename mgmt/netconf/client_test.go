@@ -28,7 +28,7 @@ func (b *bench) listen() string {
 	door := &ssh.Server{
 		PasswordHandler: func(_ ssh.Context, password string) bool { return password == "secret" },
 		SubsystemHandlers: map[string]ssh.SubsystemHandler{"netconf": func(ss ssh.Session) {
-			b.server.Serve(ss.Context(), Peer{ID: n.Add(1), User: ss.User(), Source: ss.RemoteAddr().String()}, ss)
+			b.server.Serve(ss.Context(), b.fake.peer(n.Add(1), ss.User()), ss)
 			_ = ss.Exit(0)
 		}},
 	}

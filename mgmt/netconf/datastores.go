@@ -76,7 +76,7 @@ func (ss *session) change(name, what string, change func(*schema.Config) error) 
 		if err := change(c); err != nil {
 			return err
 		}
-		return a.MayChange(ss.who, before, c)
+		return ss.mayChange(before, c)
 	}
 	switch name {
 	case running:
@@ -93,7 +93,7 @@ func (ss *session) change(name, what string, change func(*schema.Config) error) 
 	if err != nil {
 		return err
 	}
-	if err := a.May(ss.who, "save ns config"); err != nil {
+	if err := ss.may("save ns config"); err != nil {
 		return err
 	}
 	c = c.Clone()
@@ -104,6 +104,25 @@ func (ss *session) change(name, what string, change func(*schema.Config) error) 
 		return located(err, c)
 	}
 	return a.Save(ss.who, c)
+}
+
+// may tells why who works here may not give a command, or nil.
+func (ss *session) may(command string) error {
+	if err := ss.who.May(command); err != nil {
+		return wrong("access-denied", "", err.Error())
+	}
+	return nil
+}
+
+// mayChange tells why who works here may not make of one configuration another, or nil: every command that would do it must
+// be allowed.
+func (ss *session) mayChange(from, to *schema.Config) error {
+	for _, command := range ss.server.appliance.Changes(from, to) {
+		if err := ss.may(command); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (ss *session) editConfig(_ *bytes.Buffer, op *element) error {
@@ -190,7 +209,7 @@ func (ss *session) copyConfig(_ *bytes.Buffer, op *element) error {
 		if err := ss.free(startup); err != nil {
 			return err
 		}
-		if err := ss.server.appliance.May(ss.who, "save ns config"); err != nil {
+		if err := ss.may("save ns config"); err != nil {
 			return err
 		}
 		return ss.server.appliance.Save(ss.who, c)
@@ -230,7 +249,7 @@ func (ss *session) lock(_ *bytes.Buffer, op *element) error {
 	if inline != nil {
 		return refuse("invalid-value", "the target is a datastore", "bad-element", "config")
 	}
-	if err := s.appliance.May(ss.who, "set ns config"); err != nil {
+	if err := ss.may("set ns config"); err != nil {
 		return err
 	}
 	denied := func(by uint32, why string) error {
@@ -290,7 +309,7 @@ func (ss *session) discard(*bytes.Buffer, *element) error {
 	if err := ss.free(candidate); err != nil {
 		return err
 	}
-	if err := ss.server.appliance.May(ss.who, "discard ns config"); err != nil {
+	if err := ss.may("discard ns config"); err != nil {
 		return err
 	}
 	ss.server.appliance.Discard(ss.who)
@@ -315,11 +334,11 @@ func (ss *session) commit(_ *bytes.Buffer, op *element) error {
 	if err := ss.confirms(op.kid("persist-id")); err != nil {
 		return err
 	}
-	if err := s.appliance.May(ss.who, "commit ns config"); err != nil {
+	if err := ss.may("commit ns config"); err != nil {
 		return err
 	}
 	c, _ := s.appliance.Candidate()
-	if err := s.appliance.MayChange(ss.who, s.appliance.Running(), c); err != nil {
+	if err := ss.mayChange(s.appliance.Running(), c); err != nil {
 		return err
 	}
 	if op.kid("confirmed") == nil {
@@ -387,7 +406,7 @@ func (ss *session) cancelCommit(_ *bytes.Buffer, op *element) error {
 	if err := ss.confirms(op.kid("persist-id")); err != nil {
 		return err
 	}
-	if err := s.appliance.May(ss.who, "commit ns config"); err != nil {
+	if err := ss.may("commit ns config"); err != nil {
 		return err
 	}
 	return s.appliance.Cancel(ss.who)

@@ -18,7 +18,7 @@ func isOperation(a xml.Attr) bool { return a.Name.Space == baseNS && a.Name.Loca
 
 // get answers with what is running and, if it is asked for by a filter, with what the server tells of itself.
 func (ss *session) get(b *bytes.Buffer, op *element) error {
-	if err := ss.server.appliance.May(ss.who, "show ns runningConfig"); err != nil {
+	if err := ss.may("show ns runningConfig"); err != nil {
 		return err
 	}
 	return ss.data(b, op, ss.server.appliance.Running(), true)
@@ -33,7 +33,7 @@ func (ss *session) getConfig(b *bytes.Buffer, op *element) error {
 		return refuse("invalid-value", "the source is a datastore", "bad-element", "config")
 	}
 	command := map[string]string{running: "show ns runningConfig", startup: "show ns savedConfig", candidate: "show ns config -candidate"}[name]
-	if err := ss.server.appliance.May(ss.who, command); err != nil {
+	if err := ss.may(command); err != nil {
 		return err
 	}
 	c, err := ss.content(name)

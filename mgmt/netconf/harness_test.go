@@ -24,7 +24,7 @@ type fake struct {
 	undo                        *schema.Config
 	undoID                      uint64
 	alarm                       *time.Timer
-	may                         func(who Peer, command string) error
+	may                         func(user, command string) error
 }
 
 func newFake() *fake {
@@ -150,18 +150,21 @@ func (f *fake) Save(_ Peer, c *schema.Config) error {
 	return nil
 }
 
-func (f *fake) May(who Peer, command string) error {
-	if f.may == nil {
-		return nil
-	}
-	return f.may(who, command)
-}
-
-func (f *fake) MayChange(who Peer, from, to *schema.Config) error {
+func (f *fake) Changes(from, to *schema.Config) []string {
 	if from.Equal(to) {
 		return nil
 	}
-	return f.May(who, "set anything")
+	return []string{"set anything"}
+}
+
+// peer is who works in a session.
+func (f *fake) peer(id uint32, user string) Peer {
+	return Peer{ID: id, User: user, Source: "192.0.2.7", May: func(command string) error {
+		if f.may == nil {
+			return nil
+		}
+		return f.may(user, command)
+	}}
 }
 
 func names(c *schema.Config) string {
@@ -174,7 +177,7 @@ func names(c *schema.Config) string {
 
 // bench is a server with its sessions.
 type bench struct {
-	t       *testing.T
+	t       testing.TB
 	fake    *fake
 	server  *Server
 	log     *bytes.Buffer
@@ -182,7 +185,7 @@ type bench struct {
 	running sync.WaitGroup
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	b := &bench{t: t, fake: newFake(), log: &bytes.Buffer{}}
 	var mu sync.Mutex
 	b.server = New(b.fake, slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
@@ -200,7 +203,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // client is a session seen from the other end.
 type client struct {
-	t    *testing.T
+	t    testing.TB
 	id   uint32
 	conn net.Conn
 	in   *reader
@@ -215,7 +218,7 @@ func (b *bench) dial(user string) *client {
 	c.in.limit = maxMessage
 	b.running.Go(func() {
 		defer theirs.Close()
-		b.server.Serve(context.Background(), Peer{ID: c.id, User: user, Source: "192.0.2.7"}, theirs)
+		b.server.Serve(context.Background(), b.fake.peer(c.id, user), theirs)
 	})
 	b.t.Cleanup(func() { ours.Close() })
 	return c

@@ -160,7 +160,7 @@ func FuzzSession(f *testing.F) {
 		a := newFake()
 		s := New(a, slog.New(slog.DiscardHandler))
 		var out bytes.Buffer
-		s.Serve(context.Background(), Peer{ID: 7, User: "x"}, pipe{io.MultiReader(strings.NewReader(hello(base11)+endOfMessage), bytes.NewReader(data)), &out})
+		s.Serve(context.Background(), a.peer(7, "x"), pipe{io.MultiReader(strings.NewReader(hello(base11)+endOfMessage), bytes.NewReader(data)), &out})
 		if s.budget.left != maxHeld || len(s.locks) > 0 || len(s.sessions) > 0 {
 			t.Fatal("the session leaves something behind")
 		}

@@ -307,8 +307,8 @@ func TestKillSession(t *testing.T) {
 // Everything asks whether who works may.
 func TestPolicies(t *testing.T) {
 	b := newBench(t)
-	b.fake.may = func(who Peer, command string) error {
-		if who.User == "reader" && !strings.HasPrefix(command, "show ") {
+	b.fake.may = func(user, command string) error {
+		if user == "reader" && !strings.HasPrefix(command, "show ") {
 			return schema.Refuse(schema.NotPermitted, strings.Fields(command)[0])
 		}
 		return nil

@@ -18,6 +18,8 @@ type Peer struct {
 	ID     uint32 // of the session
 	User   string
 	Source string // address
+	// May tells why who works here may not give a command, or nil.
+	May func(command string) error
 }
 
 // Appliance is what sessions work on. Errors are sentences for the operator.
@@ -39,10 +41,8 @@ type Appliance interface {
 	Unconfirmed() (id uint64, waits bool)
 	Save(who Peer, c *schema.Config) error
 
-	// May tells why who may not give a command, or nil; MayChange the same for everything that makes one configuration
-	// of another.
-	May(who Peer, command string) error
-	MayChange(who Peer, from, to *schema.Config) error
+	// Changes are the commands that make of one configuration another.
+	Changes(from, to *schema.Config) []string
 }
 
 // Limits of what clients can make the server hold.

@@ -238,7 +238,7 @@ func (ss *session) killSession(_ *bytes.Buffer, op *element) error {
 	if err != nil || uint32(id) == ss.who.ID {
 		return refuse("invalid-value", "a session-id is the number of another session", "bad-element", "session-id")
 	}
-	if err := ss.server.appliance.May(ss.who, fmt.Sprintf("kill system session %d", id)); err != nil {
+	if err := ss.may(fmt.Sprintf("kill system session %d", id)); err != nil {
 		return err
 	}
 	if !ss.server.kill(uint32(id)) {
