@@ -12,6 +12,7 @@ import (
 
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
+	"sluice/mgmt/candidate"
 	"sluice/mgmt/compile"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
@@ -45,13 +46,16 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 	resolver := resolve.New(s.Resolv, n.answer)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check, Note: st.Note,
+		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check,
+		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion(),
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
+	a.candidate = candidate.New(a.engine, st, log)
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	a.close = func() {
 		cancel()
+		a.candidate.Forget()
 		prober.Close()
 		resolver.Close()
 		running.Wait()
@@ -131,14 +135,69 @@ func (a *appliance) load() {
 	for _, p := range problems {
 		bad(fmt.Sprintf("%s: %s", a.store.Loaded(), p))
 	}
-	if a.restore(c) {
+	undo, err := a.wayBack()
+	if err != nil {
+		bad(err.Error())
+	}
+	if undo != nil && a.candidate.Overdue(undo) && a.undone(undo) {
 		return
 	}
+	if a.restore(c) {
+		a.wait(undo)
+		return
+	}
+	a.wait(nil) // the startup file is what someone wants by now
 	if _, err := a.engine.Boot(c); err != nil {
 		bad(fmt.Sprintf("the startup configuration is not in force: %v", err))
 		if _, err := a.engine.Boot(schema.New()); err != nil {
 			a.log.Error("the ports cannot be set up", "error", err)
 		}
+	}
+	a.booted("startup configuration")
+}
+
+// booted notes what is in force since the start. No command has made it.
+func (a *appliance) booted(what string) {
+	c, _, number, _, at := a.engine.Snapshot()
+	a.store.Record(c, store.Version{Number: number, At: at, Changes: []store.Change{{User: "system", Source: "boot", Line: what}}})
+}
+
+// wayBack is the configuration that comes back unless a commit of an earlier run of management is confirmed.
+func (a *appliance) wayBack() (*store.Return, error) {
+	undo, problems, err := a.store.ReturnPoint()
+	for _, p := range problems {
+		a.system.Degraded = append(a.system.Degraded, fmt.Sprintf("%s: %s", store.ReturnFile, p))
+	}
+	return undo, err
+}
+
+// undone begins with the way back, whose time has come while management was not there.
+func (a *appliance) undone(undo *store.Return) bool {
+	if _, err := a.engine.Boot(undo.Config); err != nil {
+		a.log.Error("a commit that was not confirmed cannot be undone", "error", err)
+		return false
+	}
+	a.log.Warn("a commit was not confirmed while management was not there, and is undone", "user", undo.By, "version", undo.Version)
+	a.restored = fmt.Sprintf("a commit of %s was not confirmed and is undone", undo.By)
+	a.booted(fmt.Sprintf("return to version %d: the commit of %s was not confirmed", undo.Version, undo.By))
+	err := a.store.Flush()
+	if err == nil {
+		err = a.store.DropReturn()
+	}
+	if err != nil {
+		a.log.Error("the way back stays, the next start goes it again", "error", err)
+	}
+	return true
+}
+
+// wait goes on with the commit that waits to be confirmed, or drops its way back.
+func (a *appliance) wait(undo *store.Return) {
+	if undo != nil {
+		a.candidate.Resume(undo)
+		return
+	}
+	if err := a.store.DropReturn(); err != nil {
+		a.log.Error("configuration", "problem", err)
 	}
 }
 
@@ -161,7 +220,7 @@ func (a *appliance) restore(startup *schema.Config) bool {
 	for _, p := range problems {
 		a.system.Degraded = append(a.system.Degraded, fmt.Sprintf("%s: %s", store.JournalFile, p))
 	}
-	a.store.Note(c)
+	a.booted("running configuration of before")
 	unsaved := !c.Equal(startup)
 	a.log.Warn("management was restarted and goes on with the running configuration", "unsaved", unsaved, "problems", len(problems))
 	if unsaved {

@@ -12,6 +12,7 @@ import (
 	"sluice/cli/grammar"
 	"sluice/cli/shell"
 	"sluice/dataplane/api"
+	"sluice/mgmt/candidate"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
 	"sluice/mgmt/show"
@@ -21,12 +22,13 @@ import (
 
 // appliance is what operators act on: the engine with its startup store.
 type appliance struct {
-	engine *engine.Engine
-	store  *store.Store
-	kernel kernel
-	system show.System // Degraded holds what was wrong with the startup configuration
-	log    *slog.Logger
-	now    func() time.Time
+	engine    *engine.Engine
+	store     *store.Store
+	candidate *candidate.Candidate
+	kernel    kernel
+	system    show.System // Degraded holds what was wrong with the startup configuration
+	log       *slog.Logger
+	now       func() time.Time
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string
 	close    func() // ends everything that start has begun
@@ -64,6 +66,9 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 			r.Warnings = append(op.Warnings(), r.Warnings...)
 		}
 		return warnings(r.Warnings), flat(err)
+	case configuring(op):
+		text, err := o.configure(who, op)
+		return text, flat(err)
 	case op.Verb == "start" || op.Verb == "stop":
 		return "", flat(o.trace(who, op))
 	case op.Verb == "clear" && op.Object == schema.Of[schema.PersistentSessions]():
@@ -265,6 +270,9 @@ const greetingLines = 5
 // greeting is what an operator reads after the login when the saved configuration is not wholly in force.
 func (a *appliance) greeting() string {
 	var b strings.Builder
+	if s := a.candidate.State(); s.Unconfirmed {
+		fmt.Fprintf(&b, "Warning: %s\n", show.Unconfirmed(s))
+	}
 	if a.restored != "" {
 		fmt.Fprintf(&b, "Warning: %s\n", a.restored)
 	}

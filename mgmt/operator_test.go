@@ -14,6 +14,7 @@ import (
 
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
+	"sluice/mgmt/candidate"
 	"sluice/mgmt/compile"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
@@ -39,6 +40,7 @@ type desk struct {
 	kernel *stillKernel
 	log    *bytes.Buffer
 	end    func() // of management
+	kill   func() // of management, at once
 }
 
 // newDesk is an operator's session on an appliance without dataplane whose startup configuration lies in dir.
@@ -51,13 +53,16 @@ func newDesk(t *testing.T, dir string) *desk {
 	log := slog.New(slog.NewTextHandler(d.log, nil))
 	a := &appliance{store: st, kernel: d.kernel, log: log, now: time.Now, system: show.System{Release: "0.1", Build: "test"}}
 	a.engine = engine.New(engine.Options{Ports: []compile.Port{{Name: "1/1", Twin: "tw0"}, {Name: "1/2", Twin: "tw1"}},
-		Host: d.kernel, Prober: d.kernel, Log: log, Check: grammar.Check, Note: st.Note})
+		Host: d.kernel, Prober: d.kernel, Log: log, Check: grammar.Check,
+		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion()})
+	a.candidate = candidate.New(a.engine, st, log)
 	a.load()
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { st.Journal(ctx); close(ended) }()
 	d.end = func() { end(); <-ended }
-	t.Cleanup(d.end)
+	d.kill = func() { a.candidate.Forget(); d.end() }
+	t.Cleanup(d.kill)
 	d.o = &operator{a, "192.0.2.7"}
 	return d
 }

@@ -14,7 +14,7 @@ var completions = []struct {
 	head, prefix string
 	want         string // candidates, or the first and ... or ... and the last
 }{
-	{"", "", "add set unset rm bind unbind enable disable show stat start stop save clear import exit quit help man history whoami cls"},
+	{"", "", "add set unset rm bind unbind enable disable show stat start stop save load diff validate commit discard rebase rollback clear import exit quit help man history whoami cls"},
 	{"sh", "sh", "show"},
 	{"zz", "zz", ""},
 	{"add ", "", "vlan ns server service serviceGroup lb route ... vrID"},

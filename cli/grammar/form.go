@@ -155,7 +155,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save", "start", "stop", "disable":
+	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false
@@ -211,7 +211,7 @@ func (f *form) names() []string {
 	for n := range verbUnbuilt[f.verb] {
 		all = append(all, "-"+n)
 	}
-	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show"}, f.verb) {
+	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show", "diff"}, f.verb) {
 		for _, o := range f.objs {
 			for n := range o.Unbuilt {
 				all = append(all, "-"+n)

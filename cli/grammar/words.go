@@ -23,6 +23,13 @@ var verbs = []Candidate{
 	{Text: "start", Help: "Begin a trace"},
 	{Text: "stop", Help: "End a trace"},
 	{Text: "save", Help: "Save the configuration"},
+	{Text: "load", Help: "Read a file into the candidate configuration"},
+	{Text: "diff", Help: "Compare configurations"},
+	{Text: "validate", Help: "Check the candidate configuration"},
+	{Text: "commit", Help: "Put the candidate configuration in force"},
+	{Text: "discard", Help: "Drop the candidate configuration"},
+	{Text: "rebase", Help: "Carry the candidate's changes over to what is running"},
+	{Text: "rollback", Help: "Return to an earlier version of the configuration"},
 	{Text: "clear", Help: "Reset to defaults"},
 	{Text: "import", Help: "Take over a file of commands"},
 }
@@ -39,7 +46,7 @@ var sessionWords = []Candidate{
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
-var laterWords = strings.Fields("rename apply renumber force sync create export link unlink diff update flush kill switch " +
+var laterWords = strings.Fields("rename apply renumber force sync create export link unlink update flush kill switch " +
 	"reboot shutdown install join reset restore batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
 	"techsupport nstrace convert check backup query send")
 
@@ -69,6 +76,12 @@ var laterVerbs = map[string]string{
 // storedLater are verbs of the reference product that an object has once its function is built.
 var storedLater = []string{"stat", "rename"}
 
+// alone are verbs that need no object behind them, since there is only one.
+var alone = []string{"validate", "commit", "discard", "rebase", "rollback"}
+
+// shortFor are words that administrators have typed for years and that would be ambiguous as abbreviations.
+var shortFor = map[string]string{"sh": "show", "dis": "disable"}
+
 // path is one way to type an object after its verb.
 type path struct {
 	words []string
@@ -85,6 +98,9 @@ var paths = sync.OnceValue(func() []path {
 		case o == schema.Of[schema.NSLine](): // it is rare, and would make `lb` longer to type
 		case w == "ns" && len(o.Words) > 1:
 			all = append(all, path{o.Words[1:], o, true})
+			if slices.Contains(alone, o.Verbs[0]) {
+				all = append(all, path{nil, o, true})
+			}
 		case slices.Contains([]string{"vlan", "route", "interface", "arp"}, w):
 			all = append(all, path{append([]string{"network"}, o.Words...), o, true})
 		case w == "version" || w == "hardware":
@@ -139,8 +155,8 @@ func resolve(tokens []Token) (verb string, objs []*schema.Object, used int, next
 		return "", nil, 0, append(slices.Clone(verbs), sessionWords...), nil
 	}
 	word := tokens[0].Text
-	if strings.EqualFold(word, "sh") {
-		word = "show"
+	if long, ok := shortFor[strings.ToLower(word)]; ok {
+		word = long
 	}
 	verb, several := match(word, known)
 	switch {
@@ -241,15 +257,17 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 			return schema.Refuse(schema.NotSupported, tokens[depth].Text)
 		}
 	}
+	for _, p := range paths() { // of objects that share words one may know the verb
+		later := strings.Fields(laterVerbs[p.obj.YANG])
+		if p.obj.Stored {
+			later = storedLater
+		}
+		if depth == len(p.words)-1 && strings.EqualFold(p.words[depth], word) && slices.Contains(later, verb) {
+			return schema.Refuse(schema.NotSupported, verb+" "+strings.Join(p.words, " "))
+		}
+	}
 	for _, p := range paths() {
 		if len(p.words) > depth && strings.EqualFold(p.words[depth], word) {
-			later := strings.Fields(laterVerbs[p.obj.YANG])
-			if p.obj.Stored {
-				later = storedLater
-			}
-			if slices.Contains(later, verb) && depth == len(p.words)-1 {
-				return schema.Refuse(schema.NotSupported, verb+" "+strings.Join(p.words, " "))
-			}
 			return schema.Refuse(schema.NoSuchCommand, verb+" "+word).Because(strings.Join(p.words, " ") + " takes the verbs " + strings.Join(verbsOf(p.words), " "))
 		}
 	}

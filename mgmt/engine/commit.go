@@ -26,8 +26,8 @@ func (e *Engine) Commit(who Author, change func(*schema.Config) error) (Result, 
 	defer e.commits.Unlock()
 	r, err := e.commit(who, change, command)
 	e.audit(who, r, err)
-	if err == nil && e.opt.Note != nil {
-		e.opt.Note(e.Config())
+	if err == nil {
+		e.noted(who)
 	}
 	return r, err
 }
@@ -45,19 +45,30 @@ func (e *Engine) CommitAll(who []Author, changes []func(*schema.Config) error) [
 	e.commits.Lock()
 	defer e.commits.Unlock()
 	var out []Outcome
-	done := false
+	var done []Author
 	for len(out) < len(changes) {
 		from := len(out)
 		out = append(out, e.together(who[from:], changes[from:])...)
 		for i, o := range out[from:] {
 			e.audit(who[from+i], o.Result, o.Err)
-			done = done || o.Err == nil
+			if o.Err == nil {
+				done = append(done, who[from+i])
+			}
 		}
 	}
-	if done && e.opt.Note != nil {
-		e.opt.Note(e.Config())
+	if len(done) > 0 {
+		e.noted(done...)
 	}
 	return out
+}
+
+// noted tells of the present configuration, which by have made of the one before. The caller holds commits.
+func (e *Engine) noted(by ...Author) {
+	if e.opt.Note == nil {
+		return
+	}
+	v, _ := e.now()
+	e.opt.Note(Noted{v.config, v.number, v.at, by})
 }
 
 // together puts in force what can be before the first change that fails, or tells why the first one fails.

@@ -64,7 +64,8 @@ type Options struct {
 
 	Resolver Resolver                   // of domain names; nil: they have no addresses
 	Check    func(*schema.Config) error // of a whole configuration that no operations have made; nil accepts all
-	Note     func(*schema.Config)       // told of every configuration that a command has put in force; must not wait
+	Note     func(Noted)                // told of every configuration that a command has put in force; must not wait
+	Version  uint64                     // of the last configuration of an earlier run, so that numbers go on
 	Now      func() time.Time           // time.Now when nil
 	Patience time.Duration              // with the dataplane and the kernel, per call; 5 s when 0
 	Retry    time.Duration              // between two attempts to reach the dataplane; 100 ms when 0
@@ -75,6 +76,16 @@ type Author struct {
 	User   string
 	Source string // where from, e.g. "192.168.77.2:40022"
 	Line   string // the command as typed, or what stands for it
+
+	Comment string // of whom it may concern, for the history
+}
+
+// Noted is a configuration that commands have put in force.
+type Noted struct {
+	Config  *schema.Config
+	Version uint64
+	At      time.Time
+	By      []Author // of each change in it, in their order
 }
 
 // Result is what a successful change has to say.
@@ -135,7 +146,7 @@ func New(opt Options) *Engine {
 	}
 	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
 	c := schema.New()
-	e.cur = &version{config: c, index: compile.NewIndex(c, nil), at: opt.Now()} // no earlier version to compile from
+	e.cur = &version{number: opt.Version, config: c, index: compile.NewIndex(c, nil), at: opt.Now()} // no earlier version to compile from
 	e.state = &compile.State{Ports: opt.Ports, Management: opt.Management, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
 	return e
 }

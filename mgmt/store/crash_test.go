@@ -221,6 +221,14 @@ func failing(d disk, step func(string) error) disk {
 			return do(a, b)
 		}
 	}
+	one := func(name string, do func(string) error) func(string) error {
+		return func(a string) error {
+			if err := step(name); err != nil {
+				return err
+			}
+			return do(a)
+		}
+	}
 	return disk{
 		create: func(dir string) (file, error) {
 			if err := step("create"); err != nil {
@@ -229,13 +237,8 @@ func failing(d disk, step func(string) error) disk {
 			f, err := d.create(dir)
 			return faulty{f, step}, err
 		},
-		link: two("link", d.link), rename: two("rename", d.rename),
-		syncDir: func(dir string) error {
-			if err := step("sync directory"); err != nil {
-				return err
-			}
-			return d.syncDir(dir)
-		},
+		link: two("link", d.link), rename: two("rename", d.rename), remove: one("remove", d.remove), mkdir: one("mkdir", d.mkdir),
+		syncDir: one("sync directory", d.syncDir),
 	}
 }
 

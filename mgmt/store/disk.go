@@ -24,6 +24,8 @@ type disk struct {
 	link    func(from, to string) error
 	rename  func(from, to string) error
 	syncDir func(dir string) error
+	mkdir   func(dir string) error // that may be there already
+	remove  func(name string) error
 }
 
 // file is what is needed of an *os.File.
@@ -39,6 +41,8 @@ var realDisk = disk{
 	link:    os.Link,
 	rename:  os.Rename,
 	syncDir: syncDir,
+	mkdir:   func(dir string) error { return os.MkdirAll(dir, 0o750) },
+	remove:  os.Remove,
 }
 
 func syncDir(dir string) error {

@@ -42,6 +42,8 @@ type journal struct {
 	next  *schema.Config
 	noted *schema.Config // the last, for who changes the startup file
 	err   error          // of the last write
+
+	versions []kept // for the history
 }
 
 // ErrReplaced says that the startup file was changed by someone else since the journal was written.
@@ -83,18 +85,23 @@ func (s *Store) Journal(ctx context.Context) {
 	}
 }
 
-// JournalTrouble is why the journal does not hold the running configuration, or nil.
+// JournalTrouble is why the journal or the history does not hold the running configuration, or nil.
 func (s *Store) JournalTrouble() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.journal.err == nil {
-		return nil
-	}
-	return fmt.Errorf("changes that are not saved would not survive a restart of management: %w", s.journal.err)
+	return s.journal.err
+}
+
+// Flush writes what is noted and waits until it is written.
+func (s *Store) Flush() error {
+	s.writeNoted()
+	return s.JournalTrouble()
 }
 
 // writeNoted writes what is to be written, if anything.
 func (s *Store) writeNoted() (ok bool) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	c, sum := s.journal.next, s.sum
 	s.journal.next = nil
@@ -103,6 +110,12 @@ func (s *Store) writeNoted() (ok bool) {
 		return true
 	}
 	err := s.writeJournal(c, sum)
+	if err != nil {
+		err = fmt.Errorf("changes that are not saved would not survive a restart of management: %w", err)
+	}
+	if e := s.writeHistory(); err == nil {
+		err = e
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.journal.err = err

@@ -65,17 +65,21 @@ type Store struct {
 	disk  disk
 	owned *os.File // see Own
 
-	saving sync.Mutex // held during a save
-	mu     sync.Mutex
-	seen   bool          // Load has looked at the file
-	sum    string        // of the startup file's content when it was last read or written by us; "" if there is none
-	torn   bool          // the file that was loaded holds text that a save would not write back
-	held   []render.Held // what the file holds and is not in force
+	saving    sync.Mutex // held during a save
+	returning bool       // there is a way back: see KeepReturn; guarded by saving
+	mu        sync.Mutex
+	seen      bool          // Load has looked at the file
+	sum       string        // of the startup file's content when it was last read or written by us; "" if there is none
+	torn      bool          // the file that was loaded holds text that a save would not write back
+	held      []render.Held // what the file holds and is not in force
 
 	commands bool // the file that was loaded is one of commands
 
 	journal journal // guarded by mu
 	writer  render.Writer
+
+	writing   sync.Mutex // held while the journal and the history are written, before mu
+	sumOfLast string     // version of the history; guarded by writing
 }
 
 // Open prepares dir as a store, creating it when it is missing. Remains of a save that was cut off are removed.
@@ -195,6 +199,9 @@ func (s *Store) Save(c *schema.Config, m Meta) error {
 		return ErrBusy
 	}
 	defer s.saving.Unlock()
+	if s.returning {
+		return ErrUnconfirmed
+	}
 	unlock, err := lockDir(s.dir)
 	if err != nil {
 		return notSaved(err)

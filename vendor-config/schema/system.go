@@ -10,6 +10,10 @@ type (
 		Netmask   netip.Addr `cli:"netmask" only:"set" help:"Mask of its subnet"`
 		Force     string     `cli:"force" flag:"yes" only:"clear" help:"Do not ask"`
 		Level     string     `cli:"level" pos:"1" required:"yes" only:"clear" enum:"basic,extended,full" help:"basic keeps addresses, routes and accounts; full keeps the NSIP and its default route only"`
+
+		Candidate string `cli:"candidate" flag:"yes" only:"show" help:"The configuration that is being prepared, see load config, and the commit that waits to be confirmed"`
+		History   string `cli:"history" flag:"yes" only:"show" help:"Versions of the running configuration: number, time, user, source, and what was typed"`
+		Version   uint64 `cli:"version" only:"show" max:"999999999999" help:"The configuration of this version of the history"`
 	}
 	// RunningConfig is what is in force now.
 	RunningConfig struct{}
@@ -90,7 +94,7 @@ func init() {
 	register[Trace]("trace", "trace", "start stop show", "Walk of real packets through the stages of the dataplane, each with its verdict", false)
 	register[CLIMode]("cli mode", "cli-mode", "set unset show", "How this session prints", false)
 	unbuilt[CLIMode]("total=OFF disabledFeatureAction=NONE|ALLOW regex=ON")
-	unbuilt[NSConfig]("nsvlan ifnum tagged RBAconfig=YES config1 config2 outtype template ignoreDeviceSpecific")
+	unbuilt[NSConfig]("nsvlan ifnum tagged RBAconfig=YES")
 	unbuilt[RunningConfig]("withDefaults")
 	register[CLIPrompt]("cli prompt", "cli-prompt", "set clear show", "Prompt of this session", false)
 	register[NSFeature]("ns feature", "ns-feature", "enable", "Features of the appliance", false)
