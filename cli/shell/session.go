@@ -120,9 +120,8 @@ func (s *Session) interactive() int {
 	s.runner.confirm = s.confirm
 	t.SetBracketedPasteMode(true)
 	defer t.SetBracketedPasteMode(false)
-	if s.o.Banner != "" {
-		s.print(clean(whole(s.o.Banner)))
-	}
+	// The first prompt, like any other, begins a line: tools look for it there, and the terminal has been told things before.
+	s.print(clean(whole(s.o.Banner)) + " Done\n")
 	for {
 		t.SetPrompt(s.runner.mode.promptText(s.o.User, s.o.Host, s.runner.history.next(), time.Now()))
 		line, err := t.ReadLine()
