@@ -54,6 +54,7 @@ type Pools struct {
 	owned   uint64 // the bits of a word that are this worker's ports
 	seed    uint64
 	tried   uint32 // moving start of Probe
+	leaps   uint32 // of LeapOf, so that no two lead the same way
 	workers uint32
 	self    uint32
 	fetch   [fetchAhead]uintptr // for fetchNext
@@ -201,6 +202,9 @@ func (p *Pools) ReleaseOf(k packet.Key) {
 		p.Release(snip, Place(server, 0), port)
 	}
 }
+
+// has says whether a port is out.
+func (x *pool) has(port uint16) bool { return x.taken[port>>6]>>(port&63)&1 != 0 }
 
 func (x *pool) release(port uint16) bool {
 	w, bit := uint32(port)>>6, uint64(1)<<(port&63)

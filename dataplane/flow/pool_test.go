@@ -416,3 +416,35 @@ func TestOwner(t *testing.T) {
 		}
 	}
 }
+
+// TestLeapOf: the port after a leap is far from the one before, each time elsewhere, and this worker's; a small range has no leaps.
+func TestLeapOf(t *testing.T) {
+	const snip, server, lo, hi = 0x0500020a, 0x0b00020a, 1024, 59999
+	for _, place := range []uint32{Place(server, packet.Swap16(80)), Place(server, 0)} {
+		p := openPools(t, PoolSettings{Pools: 2, Workers: 4, Self: 3})
+		tab := open(t, 64, [2]uint64{1, 2})
+		seen := map[uint16]bool{}
+		for range 50 {
+			q, ok := p.TakeUnused(tab, snip, place, lo, hi, server, 80, 6)
+			if !ok || q&3 != 3 || seen[q] {
+				t.Fatalf("port %d, %t, was out before: %t", q, ok, seen[q])
+			}
+			seen[q] = true
+			p.LeapOf(packet.MakeKey(snip, server, q, 80, 6), true)
+			next, ok := p.PeekUnused(tab, snip, place, lo, hi, server, 80, 6, nil)
+			if far := (int(next) - int(q) + hi - lo + 1) % (hi - lo + 1); !ok || far < 5000 || far > hi-lo-5000 {
+				t.Fatalf("from port %d to %d, %t", q, next, ok)
+			}
+		}
+	}
+	p := openPools(t, PoolSettings{Pools: 2, Workers: 1})
+	q, _ := p.Take(snip, Place(server, 0), 2000, 2003)
+	p.LeapOf(packet.MakeKey(snip, server, q, 80, 6), true)
+	p.LeapOf(packet.MakeKey(snip+1, server, q, 80, 6), true) // no such pool
+	p.LeapOf(packet.MakeKey(snip, server, 60, 80, 6), true)  // no port of it
+	for range 3 {
+		if _, ok := p.Take(snip, Place(server, 0), 2000, 2003); !ok {
+			t.Error("a small range lost a port")
+		}
+	}
+}

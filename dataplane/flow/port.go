@@ -10,6 +10,7 @@ import (
 const (
 	takeTries  = 32 // of TakeUnused
 	probeTries = 32 // of Probe
+	leapTries  = 8  // after which there are leaps
 	fetchAhead = 4  // ports whose ways back are fetched at once
 )
 
@@ -17,8 +18,8 @@ const (
 // Ports are given out in turn, so those that another service has at the same address lie side by side by the thousand: whoever
 // comes into their midst gets nowhere step by step.
 func leap(tries int, span uint32) uint32 {
-	const steps, least = 8, 1024 // of fewer ports most are tried in turn
-	if tries < steps || span < least {
+	const least = 1024 // of fewer ports most are tried in turn
+	if tries < leapTries || span < least {
 		return 0
 	}
 	return span/8 + uint32(uint64(tries)*0x9e3779b97f4a7c15>>40)%(span*3/4)
@@ -91,6 +92,29 @@ func (p *Pools) fetchNext(x *pool, t *Table, snip, server uint32, serverPort uin
 	}
 	asm.PrefetchN(unsafe.Pointer(&p.fetch[0]), n)
 	x.fetched = int16(n) - 1
+}
+
+// LeapOf has the ports that come next toward a server lie far from that of a flow, which its server sees as k: it has met an old
+// connection there, and those of its time lie side by side. own says that the flow's port is from a pool.
+func (p *Pools) LeapOf(k packet.Key, own bool) {
+	if !own {
+		p.tried += leap(leapTries+int(p.leaps), 1<<16-1)
+		p.leaps++
+		return
+	}
+	snip, server, port := uint32(k.A), uint32(k.A>>32), packet.Swap16(uint16(k.B))
+	x := p.find(poolKey(snip, Place(server, uint16(k.B>>16))))
+	if x == nil || !x.has(port) {
+		x = p.find(poolKey(snip, Place(server, 0)))
+	}
+	if x == nil || port < x.lo || port > x.hi {
+		return
+	}
+	span := uint32(x.hi-x.lo) + 1
+	if far := leap(leapTries+int(p.leaps), span); far != 0 {
+		x.cursor, x.fetched = x.lo+uint16((uint32(port-x.lo)+far)%span), 0
+		p.leaps++
+	}
 }
 
 // Probe finds a source port for a flow that keeps its client's address but not its port: server:serverPort -> client:q is not in

@@ -226,6 +226,9 @@ func (w *Worker) tcp(t *table.Set, p *packet.Packet, e *flow.Entry) bool {
 		w.flows.Remove(e, w)
 		return false
 	}
+	if stale(e, f) {
+		w.evade(e)
+	}
 	was := e.State.Closed()
 	w.flows.Track(e, f)
 	if !was && e.State.Closed() {

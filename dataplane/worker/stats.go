@@ -17,6 +17,7 @@ const (
 	connectionsEnded
 	questionsSent
 	sessionTableFull
+	staleConnections
 	counters
 )
 
@@ -25,6 +26,7 @@ var ownTexts = [counters - int(packet.Reasons)]api.Counter{
 	{Name: "connections-ended", Help: "TCP connections that were reset at both ends by the appliance, e.g. because their service is down (-downStateFlush)."},
 	{Name: "end-questions", Help: "Packets sent to the ends of such connections to learn the sequence number that a reset must have."},
 	{Name: "session-table-full", Help: "New connections whose client is not remembered (-persistenceType) because the table of persistence sessions is full: raise sessions in dataplane.yaml."},
+	{Name: "stale-connections", Help: "SYNs that a server answered with the acknowledgment of an older connection from the same port, e.g. after a restart of the dataplane: new connections come from other ports."},
 }
 
 // Stats adds this worker's figures to s: its WorkerStats, the counters by name in a fixed order, the traffic of every vserver

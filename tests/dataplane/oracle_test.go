@@ -192,6 +192,9 @@ func (m *model) see(n *nat, side int, flags uint8) {
 	n.last = m.now
 	n.fin[side] = n.fin[side] || flags&packet.FIN != 0
 	n.rst = n.rst || flags&packet.RST != 0
+	if side == 1 && !n.synack && !n.done && flags&(packet.SYN|packet.ACK|packet.RST) == packet.ACK {
+		m.want["stale-connections"]++
+	}
 	n.done = n.done || side == 0 && n.synack && flags&(packet.SYN|packet.ACK) == packet.ACK
 	n.synack = n.synack || side == 1 && flags&packet.SYN != 0
 	if n.over() {

@@ -81,7 +81,7 @@ var hostileRows = []row{
 			{in: []on{{nic1, tagged(big(ask(5001, webPort, ack)))}}, out: []on{{nic1, fragNeeded(tagged(big(ask(5001, webPort, ack))))}}},
 			drops(on{nic1, with(big(ask(5001, webPort, ack)), func(f *packet.Frame) { f.Frag = 0 })}),
 		},
-		counters: map[string]uint64{"forward-new-flow": 1, "reply-frag-needed": 3, "drop-frame-too-long": 1},
+		counters: map[string]uint64{"forward-new-flow": 1, "reply-frag-needed": 3, "drop-frame-too-long": 1, "stale-connections": 1},
 	},
 	{
 		name:     "merged frames, which the port has cut, have a name of their own",

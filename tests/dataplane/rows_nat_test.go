@@ -140,7 +140,7 @@ var natRows = []row{
 			{in: []on{{nic2, partial(data(answer(server1, 8001, q1, psh)))}}, out: []on{{nic1, data(answered(webPort, 5001, psh))}}},
 			{in: []on{{nic1, partial(data(udp(ask(5353, dnsPort, 0))))}}, out: []on{{nic2, data(udp(asked(server1, q2, 53, 0)))}}},
 		},
-		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 2, "checksum-completed": 4},
+		counters: map[string]uint64{"forward-new-flow": 2, "forward-flow": 2, "checksum-completed": 4, "stale-connections": 1},
 	},
 	{
 		name:   "a packet in two segments is translated, but its unfinished checksum cannot be completed",
