@@ -4,7 +4,10 @@ go 1.26.0
 
 require (
 	github.com/creack/pty v1.1.24 // terminals in tests
+	github.com/dlclark/regexp2 v1.12.0 // command policies: with lookahead, which regexp lacks and policies of the reference product use
 	github.com/gliderlabs/ssh v0.3.8 // the SSH door
+	github.com/go-asn1-ber/asn1-ber v1.5.8 // bounds the answers that the next one reads
+	github.com/go-ldap/ldap/v3 v3.4.15 // directories that know accounts
 	github.com/google/nftables v0.3.0 // silences the kernel on ports
 	github.com/miekg/dns v1.1.73 // addresses of servers by name, with their TTL, which net.Resolver does not tell
 	github.com/prometheus/client_golang v1.25.0 // metrics
@@ -20,6 +23,7 @@ require (
 )
 
 require (
+	github.com/Azure/go-ntlmssp v0.1.1 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/anmitsu/go-shlex v0.0.0-20200514113438-38f4b401e2be // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -27,6 +31,7 @@ require (
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/go-viper/mapstructure/v2 v2.4.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/google/uuid v1.6.0 // indirect
 	github.com/mdlayher/netlink v1.7.3-0.20250113171957-fbb4dce95f42 // indirect
 	github.com/mdlayher/socket v0.5.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect

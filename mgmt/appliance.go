@@ -18,7 +18,6 @@ import (
 	"sluice/mgmt/host"
 	"sluice/mgmt/monitor"
 	"sluice/mgmt/resolve"
-	"sluice/mgmt/sshd"
 	"sluice/mgmt/store"
 	"sluice/vendor-config/schema"
 )
@@ -228,13 +227,4 @@ func (a *appliance) restore(startup *schema.Config) bool {
 			a.now().UTC().Format("2006-01-02 15:04:05"))
 	}
 	return true
-}
-
-// accounts are who may log in.
-func (s *settings) accounts() (*sshd.Accounts, error) {
-	var list []sshd.Account
-	for _, u := range s.Users {
-		list = append(list, sshd.Account{Name: u.Name, PasswordHash: u.PasswordHash, AuthorizedKeys: u.AuthorizedKeys})
-	}
-	return sshd.NewAccounts(list)
 }

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/cli/shell"
 	"sluice/mgmt/sshd"
+	"sluice/vendor-config/password"
 )
 
 // farewell is how long a clean end may take.
@@ -50,7 +50,7 @@ func hashPassword() error {
 	if line == "" && err != nil {
 		return fmt.Errorf("no password on standard input: %w", err)
 	}
-	h, err := sshd.HashPassword(strings.TrimRight(line, "\r\n"))
+	h, err := password.Make(strings.TrimRight(line, "\r\n"))
 	if err != nil {
 		return err
 	}
@@ -67,10 +67,6 @@ func run(config string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	accounts, err := s.accounts()
-	if err != nil {
-		return err
-	}
 	// Before anything is changed: who cannot be reached is not to set up the ports. Clients wait until Serve.
 	listener, err := net.Listen("tcp", s.SSH.Listen)
 	if err != nil {
@@ -82,17 +78,23 @@ func run(config string) error {
 		return err
 	}
 	defer a.close()
+	accounts, err := a.accounts(s)
+	if err != nil {
+		return err
+	}
 	door, err := sshd.New(sshd.Options{
 		Accounts: accounts,
 		HostKey:  s.SSH.HostKey,
 		Host:     a.hostName,
 		Greeting: a.greeting(),
 		Log:      log,
-		Backend:  func(_, source string) shell.Backend { return &operator{a, source} },
+		Banner:   bannerOf(s.SSH.Banner),
+		Backend:  a.backend,
 	})
 	if err != nil {
 		return err
 	}
+	a.guard, a.door = accounts, door
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()
 	log.Info("management is up", "ssh", listener.Addr().String(), "release", release)

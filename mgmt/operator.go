@@ -16,6 +16,7 @@ import (
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
 	"sluice/mgmt/show"
+	"sluice/mgmt/sshd"
 	"sluice/mgmt/store"
 	"sluice/vendor-config/schema"
 )
@@ -32,6 +33,8 @@ type appliance struct {
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string
 	close    func() // ends everything that start has begun
+	guard    guard  // nil: everybody may do everything
+	door     logins
 }
 
 // kernel is what the kernel's side tells operators.
@@ -43,6 +46,7 @@ type kernel interface {
 // operator executes the commands of one session. It is the shell's Backend.
 type operator struct {
 	*appliance
+	login  sshd.Login
 	source string // where the session comes from, for the audit line
 }
 
@@ -54,8 +58,13 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	if op.Object == nil {
 		return "", schema.Refuse(schema.NotSupported, op.Verb)
 	}
+	if err := o.may(op); err != nil {
+		return "", err
+	}
 	who := engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}
 	switch {
+	case op.Verb == "kill":
+		return "", o.kill(op)
 	case op.Changes():
 		op.At = o.now()
 		r, err := o.engine.Commit(who, op.Apply)
@@ -87,6 +96,10 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 
 // DoAll executes changes in their order for user.
 func (o *operator) DoAll(user string, ops []*grammar.Op) []shell.Outcome {
+	return o.doAllowed(ops, func(ops []*grammar.Op) []shell.Outcome { return o.changeAll(user, ops) })
+}
+
+func (o *operator) changeAll(user string, ops []*grammar.Op) []shell.Outcome {
 	who, changes := make([]engine.Author, len(ops)), make([]func(*schema.Config) error, len(ops))
 	for i, op := range ops {
 		op.At = o.now()
@@ -162,6 +175,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		o.count(v)
 	case "where":
 		v.Where, v.Without = o.where(op)
+	case "system-session":
+		v.Logins = o.logins()
 	case "lb-persistent-sessions":
 		v.Sessions, v.Without = o.sessions(op)
 	case "trace":

@@ -63,7 +63,7 @@ func newDesk(t *testing.T, dir string) *desk {
 	d.end = func() { end(); <-ended }
 	d.kill = func() { a.candidate.Forget(); d.end() }
 	t.Cleanup(d.kill)
-	d.o = &operator{a, "192.0.2.7"}
+	d.o = &operator{appliance: a, source: "192.0.2.7"}
 	return d
 }
 

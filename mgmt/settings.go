@@ -31,6 +31,7 @@ type settings struct {
 type sshSettings struct {
 	Listen  string `mapstructure:"listen"`
 	HostKey string `mapstructure:"host-key"` // file; made at the first start
+	Banner  string `mapstructure:"banner"`   // file that is shown before the login; read at each, none if it is not there
 }
 
 type userSetting struct {
@@ -76,6 +77,7 @@ func readSettings(path string) (*settings, error) {
 		"management.device": "",
 		"ssh.listen":        "0.0.0.0:22",
 		"ssh.host-key":      "/config/ssh_host_key",
+		"ssh.banner":        "/config/banner",
 	} {
 		v.SetDefault(key, def)
 	}

@@ -39,6 +39,9 @@ func (op *Op) apply(c *schema.Config) error {
 	if len(op.Key) != len(op.Object.Keys()) {
 		return schema.Refuse(schema.Missing, op.Object.Keys()[min(len(op.Key), len(op.Object.Keys())-1)].CLI)
 	}
+	if err := op.seal(c); err != nil {
+		return err
+	}
 	if r := rulesOf[op.Object]; r.key != nil {
 		about := *op
 		about.Key = r.key(c, op.Key)
@@ -242,6 +245,10 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 		return row, nil
 	case op.Object.Single:
 		return op.Object.Fresh(), nil
+	case op.Object == schema.Of[schema.SystemUser]() && op.Key[0] == schema.RootUser && op.Verb == "set":
+		root := op.Object.Fresh().(*schema.SystemUser)
+		root.Name = schema.RootUser
+		return root, nil
 	case op.Object.Verbs[0] == "set" && op.Verb == "set": // there is no other way to add it
 		fresh := op.Object.Fresh()
 		for i, f := range op.Object.Keys() {
@@ -326,7 +333,7 @@ func clearConfig(c *schema.Config, level string) {
 		}
 	}
 	if level != "full" {
-		for _, o := range []*schema.Object{schema.Of[schema.NSHostName](), schema.Of[schema.VLAN](), schema.Of[schema.VLANInterface]()} {
+		for _, o := range append(accounts(), schema.Of[schema.NSHostName](), schema.Of[schema.VLAN](), schema.Of[schema.VLANInterface]()) {
 			for _, row := range c.Rows(o) {
 				keep.Put(o, row)
 			}
@@ -338,6 +345,14 @@ func clearConfig(c *schema.Config, level string) {
 		}
 	}
 	c.Replace(keep)
+}
+
+// accounts are the objects that say who may do what.
+func accounts() []*schema.Object {
+	return []*schema.Object{schema.Of[schema.SystemParameter](), schema.Of[schema.SystemCmdPolicy](), schema.Of[schema.SystemUser](),
+		schema.Of[schema.SystemUserPolicy](), schema.Of[schema.SystemUserKey](), schema.Of[schema.SystemGroup](), schema.Of[schema.SystemGroupUser](),
+		schema.Of[schema.SystemGroupPolicy](), schema.Of[schema.RadiusAction](), schema.Of[schema.LDAPAction](), schema.Of[schema.RadiusPolicy](),
+		schema.Of[schema.LDAPPolicy](), schema.Of[schema.AuthenticationPolicy](), schema.Of[schema.SystemGlobal]()}
 }
 
 // Label names an object's key in an error as the reference product does: [vserver, v1], [id, 5].

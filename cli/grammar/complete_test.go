@@ -14,10 +14,10 @@ var completions = []struct {
 	head, prefix string
 	want         string // candidates, or the first and ... or ... and the last
 }{
-	{"", "", "add set unset rm bind unbind enable disable show stat start stop save load diff validate commit discard rebase rollback clear import exit quit help man history whoami cls"},
+	{"", "", "add set unset rm bind unbind enable disable show stat start stop save load diff validate commit discard rebase rollback clear import kill exit quit help man history whoami cls"},
 	{"sh", "sh", "show"},
 	{"zz", "zz", ""},
-	{"add ", "", "vlan ns server service serviceGroup lb route ... vrID"},
+	{"add ", "", "system authentication vlan ns server service serviceGroup lb route ... vrID"},
 	{"add l", "l", "lb"},
 	{"add lb ", "", "vserver metricTable monitor"},
 	{"show runn", "runn", "runningConfig"},
@@ -31,7 +31,7 @@ var completions = []struct {
 	{"stop trace ", "", "<cr>"},
 	{"sh ip ", "", "10.1.0.5 10.2.0.5 10.1.0.50 -type <cr>"},
 	{"stat ", "", "service serviceGroup lb serviceGroupMember ns worker"},
-	{"bind ", "", "vlan lb service serviceGroup ... vrID"},
+	{"bind ", "", "system vlan lb service serviceGroup ... vrID"},
 	{"add lb vserver ", "", "<name>"},
 	{"add lb vserver v ", "", "HTTP TCP UDP ANY"},
 	{"add lb vserver v h", "h", "HTTP"},

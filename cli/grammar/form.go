@@ -126,7 +126,7 @@ func (f *form) keywords() []keyword {
 			if i > 0 && f.takes(f.objs[0], f.objs[0].Field(a.CLI), false) {
 				continue // the main object has it as well: see reader.about
 			}
-			if a.After == "" && !slices.Contains(f.pos, a) && f.takes(o, a, i > 0) {
+			if a.After == "" && (!slices.Contains(f.pos, a) || a.Sealed && f.verb == "set") && f.takes(o, a, i > 0) {
 				all = append(all, keyword{o, a})
 			}
 		}
@@ -155,7 +155,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback":
+	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false
@@ -172,6 +172,10 @@ func (f *form) ignored() map[string]int {
 		}
 	case "stat":
 		m["-detail"], m["-fullValues"] = 0, 0
+	case "add", "set":
+		if f.objs[0] == schema.Of[schema.SystemUser]() { // what a device writes about the hash, which says the same itself
+			m["-encrypted"], m["-hashmethod"] = 0, 1
+		}
 	}
 	return m
 }

@@ -34,15 +34,59 @@ func lines(c *schema.Config, hide bool) []string {
 }
 
 // Discreet is a line as it was typed, without the secrets in it: what may stand in a log. It hides the word behind
-// everything that may be short for the name of a secret, whether or not the line is a command.
+// everything that may be short for the name of a secret, and what stands in the place of one, whether or not the line is a
+// command.
 func Discreet(line string) string {
 	tokens, _, _ := Tokenize(line)
-	for i := len(tokens) - 2; i >= 0; i-- {
-		if t := tokens[i]; t.Keyword && len(t.Text) > 2 && secretNamed(t.Text[1:]) {
-			line = line[:tokens[i+1].Start] + schema.Hidden + line[tokens[i+1].End:]
+	hide := secretPlaces(tokens)
+	for i := len(tokens) - 1; i > 0; i-- {
+		if t := tokens[i-1]; hide[i] || t.Keyword && len(t.Text) > 2 && secretNamed(t.Text[1:]) {
+			line = line[:tokens[i].Start] + schema.Hidden + line[tokens[i].End:]
 		}
 	}
 	return line
+}
+
+// secretive are the first words of objects that take a secret without a keyword.
+var secretive = sync.OnceValue(func() []string {
+	var words []string
+	for _, o := range schema.Objects() {
+		if slices.ContainsFunc(o.Fields, func(f *schema.Field) bool { return f.Secret && f.Pos > 0 }) {
+			words = append(words, strings.ToLower(o.Words[0]))
+		}
+	}
+	return words
+})
+
+// secretPlaces are the words that stand in the place of a secret, such as the password of a user. Of a line that is about
+// such an object and no command every word is one that might be.
+func secretPlaces(tokens []Token) map[int]bool {
+	hide := map[int]bool{}
+	if len(tokens) < 2 || !slices.ContainsFunc(secretive(), func(w string) bool { return strings.HasPrefix(w, strings.ToLower(tokens[1].Text)) }) {
+		return nil // most lines are about nothing of the kind, and the rest costs
+	}
+	verb, objs, used, _, err := resolve(tokens)
+	if err != nil || objs == nil {
+		for i := 4; i < len(tokens) && len(tokens[1].Text) > 1; i++ {
+			hide[i] = true
+		}
+		return hide
+	}
+	r := newReader(formOf(verb, objs))
+	if !slices.ContainsFunc(r.form.pos, func(f *schema.Field) bool { return f.Secret }) {
+		return hide
+	}
+	lost := false
+	for i, t := range tokens[used:] {
+		waits := r.pending.field != nil || r.optional.field != nil || r.skip > 0 || r.refused != ""
+		place := !t.Keyword && !waits && r.filled < len(r.form.pos) && r.form.pos[r.filled].Secret
+		full := r.filled == len(r.form.pos)
+		if r.take(t) != nil && !waits && (full || t.Keyword) {
+			lost = true // what follows may be anything
+		}
+		hide[used+i] = place || lost && !t.Keyword
+	}
+	return hide
 }
 
 func secretNamed(short string) bool {
@@ -127,6 +171,9 @@ func line(o *schema.Object, row any, hide bool) string {
 			}
 			break // the rest of the positionals is optional and not given
 		}
+		if p.Secret && hide {
+			text = schema.Hidden
+		}
 		words = append(words, Quote(text))
 	}
 	for _, k := range f.keywords() {
@@ -141,7 +188,7 @@ func line(o *schema.Object, row any, hide bool) string {
 			words = append(words, values(k.field, v)...)
 		}
 		for _, a := range after(k) {
-			if written(o, a, v) {
+			if written(o, a, v) || last != nil { // else a positional that follows would be taken for it
 				words = append(words, Quote(a.Text(v)))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/vendor-config/password"
 	"sluice/vendor-config/schema"
 )
 
@@ -79,18 +80,19 @@ func session(word string, rest []Token, line string) (*Op, error) {
 // reader takes the tokens behind the words of a command one by one. Completion uses it as well: what may come next
 // follows from its state.
 type reader struct {
-	form     *form
-	filled   int                 // positionals that were given
-	names    []string            // values of a positional that repeats
-	values   map[string][]string // by place: see where
-	order    []keyword           // arguments in the order typed, once each
-	pending  keyword             // a keyword that waits for its value
-	optional keyword             // what may stand here without a dash: a unit, another value of the same keyword
-	skip     int                 // values of an ignored keyword still to come
-	neutral  []string            // values that the unbuilt keyword refused otherwise accepts
-	refused  string              // its name
-	dropped  int                 // arguments that ask for nothing
-	operator string              // what the value that is pending is compared by, with a space behind it
+	form      *form
+	filled    int                 // positionals that were given
+	names     []string            // values of a positional that repeats
+	values    map[string][]string // by place: see where
+	order     []keyword           // arguments in the order typed, once each
+	pending   keyword             // a keyword that waits for its value
+	optional  keyword             // what may stand here without a dash: a unit, another value of the same keyword
+	skip      int                 // values of an ignored keyword still to come
+	neutral   []string            // values that the unbuilt keyword refused otherwise accepts
+	refused   string              // its name
+	encrypted bool                // a device says that the password is its hash
+	dropped   int                 // arguments that ask for nothing
+	operator  string              // what the value that is pending is compared by, with a space behind it
 }
 
 func newReader(f *form) *reader { return &reader{form: f, values: map[string][]string{}} }
@@ -155,6 +157,9 @@ func (r *reader) positional(f *schema.Field, s string) error {
 	if err != nil {
 		return err
 	}
+	if k.field.Sealed && r.values[where(k)] != nil {
+		return schema.Refuse(schema.BadArgument, k.field.CLI).Because("it is given twice")
+	}
 	if r.form.many && f == r.form.pos[len(r.form.pos)-1] {
 		r.names = append(r.names, v)
 	}
@@ -168,7 +173,7 @@ func (r *reader) positional(f *schema.Field, s string) error {
 func (r *reader) keyword(t Token) error {
 	r.optional = keyword{}
 	if n, ok := r.form.ignored()[t.Text]; ok {
-		r.skip = n
+		r.skip, r.encrypted = n, r.encrypted || t.Text == "-encrypted"
 		return nil
 	}
 	name, several := match(t.Text, r.form.names())
@@ -284,6 +289,15 @@ func (r *reader) finish() ([]*Op, error) {
 		return nil, schema.Refuse(schema.NotSupported, r.refused)
 	case r.pending.field != nil:
 		return nil, schema.Refuse(schema.Missing, r.pending.field.CLI)
+	}
+	if r.encrypted {
+		for _, k := range r.order {
+			for _, v := range r.values[where(k)] {
+				if k.field.Sealed && !password.Is(v) {
+					return nil, schema.Refuse(schema.NotSupported, "encrypted").Because("the form of the hash is not known: give the password itself")
+				}
+			}
+		}
 	}
 	var missing []string
 	for _, p := range r.form.pos[min(r.filled, r.form.need):r.form.need] {

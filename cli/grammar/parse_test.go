@@ -110,7 +110,8 @@ func TestParse(t *testing.T) {
 func TestAbbreviations(t *testing.T) {
 	values := map[string]string{"name": "x", "serviceGroupName": "x", "monitorName": "x", "IPAddress": "10.0.0.1", "netmask": "255.255.255.0", "port": "80",
 		"serverName": "10.0.0.1", "id": "5", "network": "10.0.0.0", "gateway": "10.0.0.1", "metricTable": "x",
-		"number": "7", "text": "x"}
+		"number": "7", "text": "x",
+		"userName": "x", "password": "x", "groupName": "x", "policyName": "x", "cmdSpec": "x", "reqAction": "x"}
 	for _, o := range schema.Objects() {
 		if !o.Has("add") {
 			continue

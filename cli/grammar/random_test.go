@@ -36,6 +36,16 @@ func randomValue(r *rand.Rand, f *schema.Field, c *schema.Config) string {
 		return "LOAD"
 	}
 	switch {
+	case f.Sealed:
+		return "10a1b2c3d8ab8fbcc1ec4e8bbbb1b5c23d11dd2c0f5a4a6c5"
+	case f.Syntax == "account":
+		return []string{"a", "b.c", "d@e", "-"}[r.IntN(4)]
+	case f.Syntax == "attribute":
+		return "cn"
+	case f.Syntax == "pattern":
+		return []string{"^show .*", "(?!x)[1-3] \"", "("}[r.IntN(3)]
+	case f.Syntax == "publickey":
+		return fmt.Sprintf("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEm+Uhp3Xz1Dq6hVhK1vDr6MZbVQdRYs0Qe8hH0Jr0bA key %d", r.IntN(3))
 	case f.Ref != "" && slices.ContainsFunc(f.Targets(), func(o *schema.Object) bool { return c.Len(o) > 0 }):
 		o := f.Targets()[r.IntN(len(f.Targets()))]
 		for c.Len(o) == 0 {

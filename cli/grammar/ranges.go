@@ -39,6 +39,9 @@ func spread(f *form, tokens []Token) ([][]Token, error) {
 		if t.Keyword {
 			break
 		}
+		if i < len(f.pos) && (f.pos[i].Secret || f.pos[i].Syntax == "pattern") {
+			continue // where brackets mean something else
+		}
 		texts, err := expand(t)
 		switch {
 		case err != nil:

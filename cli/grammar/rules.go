@@ -42,6 +42,15 @@ func init() {
 		schema.Of[schema.LBMonitorMetric]():  {check: typed(checkMetric)},
 		schema.Of[schema.ServiceMonitor]():   {check: typed(checkServiceMonitor)},
 
+		schema.Of[schema.SystemCmdPolicy]():      policyRules(),
+		schema.Of[schema.SystemUser]():           {bindings: true},
+		schema.Of[schema.SystemGroup]():          {bindings: true},
+		schema.Of[schema.RadiusAction]():         serverNamed(func(r *schema.RadiusAction) string { return r.Name }),
+		schema.Of[schema.LDAPAction]():           serverNamed(func(r *schema.LDAPAction) string { return r.Name }),
+		schema.Of[schema.RadiusPolicy]():         serverPolicy(func(r *schema.RadiusPolicy) string { return r.Name }),
+		schema.Of[schema.LDAPPolicy]():           serverPolicy(func(r *schema.LDAPPolicy) string { return r.Name }),
+		schema.Of[schema.AuthenticationPolicy](): serverPolicy(func(r *schema.AuthenticationPolicy) string { return r.Name }),
+
 		schema.Of[schema.ServiceGroupMember]():  {key: memberKey, prepare: typed(memberServer), check: typed(checkMember)},
 		schema.Of[schema.ServiceGroupMonitor](): {check: typed(checkGroupMonitor)},
 	}
@@ -95,17 +104,20 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 	v := reflect.ValueOf(row).Elem()
 	for _, f := range o.Fields {
 		must := f.Key > 0 || f.Required
-		if !must && f.Ref == "" {
+		if !must && f.Ref == "" && !f.Sealed {
 			continue // most are neither, and text costs
 		}
 		text := f.Text(v)
 		if text == "" && must {
 			return schema.Refuse(schema.Missing, f.CLI)
 		}
+		if err := sealed(f, text); err != nil {
+			return err
+		}
 		if f.Ref == "" || text == "" || o.Stored && f.Key != 1 {
 			continue
 		}
-		if o, row := f.Refers(c, text); row == nil && (f.Ref != "lb monitor" || !builtin(text)) {
+		if o, row := f.Refers(c, text); row == nil && !(f.Ref == "lb monitor" && builtin(text)) && !(f.Ref == "system cmdPolicy" && builtinPolicy(text)) {
 			name := f.CLI
 			if name == "name" {
 				name = Label(o)

@@ -32,6 +32,7 @@ var verbs = []Candidate{
 	{Text: "rollback", Help: "Return to an earlier version of the configuration"},
 	{Text: "clear", Help: "Reset to defaults"},
 	{Text: "import", Help: "Take over a file of commands"},
+	{Text: "kill", Help: "End sessions"},
 }
 
 // sessionWords are commands of the session itself; their operation has no object and its words in Key.
@@ -46,7 +47,7 @@ var sessionWords = []Candidate{
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
-var laterWords = strings.Fields("rename apply renumber force sync create export link unlink update flush kill switch " +
+var laterWords = strings.Fields("rename apply renumber force sync create export link unlink update flush switch " +
 	"reboot shutdown install join reset restore batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
 	"techsupport nstrace convert check backup query send")
 
@@ -60,7 +61,7 @@ var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbrs,ns acl,ns acls,
 	"ns trafficdomain,ns partition,router dynamicrouting,router bgp,snmp community,snmp manager,snmp trap,snmp alarm,snmp mib,"+
 	"snmp option,snmp user,snmp view,snmp group,snmp engineid,audit syslogaction,audit syslogpolicy,audit syslogparams,"+
 	"audit syslogglobal,audit messageaction,audit nslogaction,appflow collector,appflow action,appflow policy,appflow param,"+
-	"appflow global,system user,system group,system cmdpolicy,system parameter,system session,system backup,system global,"+
+	"appflow global,system backup,"+
 	"ssl certkey,ssl vserver,ssl service,ssl servicegroup,policy expression,policy patset,policy stringmap,policy dataset,"+
 	"responder policy,responder action,rewrite policy,rewrite action,dns nameserver,dns addrec,dns suffix,dns parameter,ntp server,"+
 	"ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,autoscale action,"+
@@ -293,7 +294,7 @@ func verbsOf(words []string) []string {
 var groups = map[string]string{
 	"ns": "Addresses, configuration and state of the appliance", "lb": "Load balancing", "cli": "This session", "network": "VLANs, routes and ports",
 	"cs": "Content switching", "cr": "Cache redirection", "snmp": "Network management by SNMP", "audit": "Log messages and who gets them",
-	"system": "The appliance and who may use it", "ssl": "Certificates and TLS", "policy": "Expressions and sets of values for policies",
+	"system": "Accounts, command policies and sessions", "authentication": "Servers of accounts", "ssl": "Certificates and TLS", "policy": "Expressions and sets of values for policies",
 	"responder": "Answers that are given in place of servers", "rewrite": "Changes of requests and responses", "dns": "Names",
 	"appflow": "Flow records", "HA": "High availability in pairs", "gslb": "Load balancing between sites", "cluster": "Appliances as one",
 	"ntp": "Time", "spillover": "Spillover by policies", "autoscale": "Servers that come and go by policies",

@@ -198,7 +198,7 @@ var wrong = []struct{ line, fault, want string }{
 	{"set lb parameter -startupRRFactor some", "some", "Expected a positive integer argument [startupRRFactor, some]"},
 	{"set lb parameter all -startupRRFactor 1", "all", "No such argument [all]"},
 	{"set lb parameter -consolidatedLConn NO", "consolidatedLConn", "Feature not supported in this release [consolidatedLConn, NO]"},
-	{"add lb parameter -startupRRFactor 1", "parameter", "No such command [add parameter]: lb parameter takes the verbs set unset show"},
+	{"add lb parameter -startupRRFactor 1", "parameter", "No such command [add parameter]: system parameter takes the verbs set unset show"},
 	{"set lb vserver vip -serviceType TCP", "-serviceType", "No such argument [-serviceType]"},
 	{"rm lb vserver", "name", "Required argument missing [name]"},
 	{"disable lb vserver nobody", "nobody", "No such resource [vserver, nobody]"},

@@ -3,6 +3,8 @@ package shell
 import (
 	"fmt"
 	"strings"
+
+	"sluice/cli/grammar"
 )
 
 // historyDepth is how many lines of a session are remembered.
@@ -14,9 +16,9 @@ type history struct {
 	first int // number of the oldest line that is still remembered, counted from 1
 }
 
-// Add remembers a line, unless it is empty or the last one again.
+// Add remembers a line without the secrets in it, unless it is empty or the last one again.
 func (h *history) Add(line string) {
-	line = strings.TrimSpace(line)
+	line = grammar.Discreet(strings.TrimSpace(line))
 	if line == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
 		return
 	}

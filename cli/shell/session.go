@@ -24,6 +24,7 @@ type Options struct {
 	PTY    bool          // interactive; false: commands are read line by line without echo and prompt
 	Stderr io.Writer     // where errors of a session without terminal go; nil: the same as output
 	Idle   time.Duration // greatest time between two keys; 0 means DefaultIdle
+	Prompt string        // as `set cli prompt` takes it
 }
 
 // Session is one interactive or scripted login.
@@ -43,6 +44,7 @@ func New(rw io.ReadWriter, b Backend, o Options) *Session {
 	if o.Idle > 0 {
 		s.runner.mode.idle = o.Idle
 	}
+	s.runner.mode.prompt = o.Prompt
 	s.Resize(o.Width, o.Height)
 	return s
 }

@@ -32,6 +32,7 @@ type View struct {
 	Where     *api.Where // the dataplane's answer; nil: Without tells why
 	Trace     *api.Trace // the same
 	Sessions  *api.Sessions
+	Logins    []Login
 
 	ChangedAt time.Time // of the running configuration
 	Saved     Saved
@@ -110,6 +111,13 @@ var writers = map[string]func(*page) error{
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
 	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace,
 	"show lb-persistent-sessions": showSessions, "show ns-line": showLines,
+
+	"show system-user": showUser, "show system-group": showUserGroup, "show system-cmd-policy": showCmdPolicy,
+	"show system-parameter": showSystemParameter, "show system-session": showLogins, "show system-global": showSystemGlobal,
+	"show authentication-radius-action": showRadiusAction, "show authentication-ldap-action": showLDAPAction,
+	"show authentication-radius-policy": showServerPolicies(func(r *schema.RadiusPolicy) (string, string, string) { return r.Name, r.Rule, r.Action }),
+	"show authentication-ldap-policy":   showServerPolicies(func(r *schema.LDAPPolicy) (string, string, string) { return r.Name, r.Rule, r.Action }),
+	"show authentication-policy":        showServerPolicies(func(r *schema.AuthenticationPolicy) (string, string, string) { return r.Name, r.Rule, r.Action }),
 }
 
 func (p *page) f(format string, a ...any) { fmt.Fprintf(p.Builder, format, a...) }

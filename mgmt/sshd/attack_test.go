@@ -1,12 +1,17 @@
 package sshd
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/gliderlabs/ssh"
 	gossh "golang.org/x/crypto/ssh"
+
+	"sluice/mgmt/aaa"
+	"sluice/vendor-config/schema"
 )
 
 func windowOf(w, h int) ssh.Window { return ssh.Window{Width: w, Height: h} }
@@ -50,12 +55,9 @@ func attackedDoor(t *testing.T) (*door, gossh.Signer) {
 	mine, line := newKey(t)
 	return start(t, func(o *Options) {
 		o.Limits.Failures = 100
-		a, err := NewAccounts([]Account{{Name: "nsroot", PasswordHash: cheap(rootPassword)},
-			{Name: "oper01", PasswordHash: cheap(operPassword), AuthorizedKeys: file(t, line, 0o600)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Accounts = a
+		o.Subsystems = map[string]Subsystem{"netconf": func(context.Context, Login, io.ReadWriter) int { return 0 }}
+		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "nsroot", PasswordHash: cheap(rootPassword)},
+			aaa.Account{Name: "oper01", PasswordHash: cheap(operPassword), AuthorizedKeys: file(t, line, 0o600)})
 	}), mine
 }
 
@@ -103,7 +105,7 @@ func TestUserSwitchWouldSucceedWithoutTheGuard(t *testing.T) {
 	sameUser = func(ss ssh.Session) bool { seen <- ss.User(); return true }
 	d, key := attackedDoor(t)
 	opened := strings.Join(attack(t, d, key), ",")
-	for _, kind := range []string{"password exec", "password shell", "key exec", "key shell"} {
+	for _, kind := range []string{"password exec", "password shell", "password netconf", "key exec", "key shell", "key netconf"} {
 		if !strings.Contains(opened, kind) {
 			t.Errorf("%s was not opened: %s", kind, opened)
 		}

@@ -15,6 +15,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"sluice/cli/shell"
+	"sluice/vendor-config/schema"
 )
 
 func TestExecCodesAndStreams(t *testing.T) {
@@ -106,7 +107,7 @@ func TestWhatIsNotOffered(t *testing.T) {
 		}
 		s.Close()
 	}
-	d.expect(`msg="subsystem refused, it is not built yet"`, "user=nsroot", "subsystem=netconf")
+	d.expect(`msg="subsystem refused, there is none of that name"`, "user=nsroot", "subsystem=netconf")
 	if _, err := c.Dial("tcp", d.addr); err == nil {
 		t.Error("a port is forwarded")
 	}
@@ -208,8 +209,8 @@ func TestBannerIsShownBeforeLogin(t *testing.T) {
 }
 
 func TestNewRefusesABadHostKey(t *testing.T) {
-	a, _ := NewAccounts(nil)
-	_, err := New(Options{Accounts: a, HostKey: file(t, "x", 0o600), Log: slog.New(slog.DiscardHandler), Backend: func(string, string) shell.Backend { return nil }})
+	a := accountsOf(t, &appliance{config: schema.New()})
+	_, err := New(Options{Accounts: a, HostKey: file(t, "x", 0o600), Log: slog.New(slog.DiscardHandler), Backend: func(Login) shell.Backend { return nil }})
 	if err == nil || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}

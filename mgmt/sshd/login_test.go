@@ -7,6 +7,9 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"sluice/mgmt/aaa"
+	"sluice/vendor-config/schema"
 )
 
 func TestPasswordLogin(t *testing.T) {
@@ -49,11 +52,7 @@ func TestPublicKeyLogin(t *testing.T) {
 	mine, line := newKey(t)
 	other, _ := newKey(t)
 	d := start(t, func(o *Options) {
-		a, err := NewAccounts([]Account{{Name: "oper01", AuthorizedKeys: file(t, line, 0o600)}, {Name: "nsroot", PasswordHash: cheap(rootPassword)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Accounts = a
+		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "oper01", AuthorizedKeys: file(t, line, 0o600)}, aaa.Account{Name: "nsroot", PasswordHash: cheap(rootPassword)})
 	})
 	c, err := d.dial("oper01", gossh.PublicKeys(mine))
 	if err != nil {

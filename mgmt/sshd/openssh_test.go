@@ -19,6 +19,9 @@ import (
 
 	"github.com/creack/pty"
 	gossh "golang.org/x/crypto/ssh"
+
+	"sluice/mgmt/aaa"
+	"sluice/vendor-config/schema"
 )
 
 // openSSH is OpenSSH's client with a key of nsroot and its own list of known hosts.
@@ -41,11 +44,7 @@ func newOpenSSH(t *testing.T, change func(*Options)) *openSSH {
 		t.Fatal(err)
 	}
 	d := start(t, func(o *Options) {
-		a, err := NewAccounts([]Account{{Name: "nsroot", PasswordHash: cheap(rootPassword), AuthorizedKeys: file(t, public, 0o600)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Accounts = a
+		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "nsroot", PasswordHash: cheap(rootPassword), AuthorizedKeys: file(t, public, 0o600)})
 		if change != nil {
 			change(o)
 		}
@@ -96,7 +95,7 @@ func outcome(t *testing.T, c *exec.Cmd, stdin string) (stdout, stderr string, co
 }
 
 func TestOpenSSHExec(t *testing.T) {
-	o := newOpenSSH(t, func(o *Options) { o.Banner = "" })
+	o := newOpenSSH(t, func(o *Options) { o.Banner = nil })
 	for _, x := range []struct {
 		args      []string
 		stdin     string

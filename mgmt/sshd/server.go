@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -16,18 +17,32 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"sluice/cli/shell"
+	"sluice/mgmt/aaa"
 )
+
+// Accounts know who may log in.
+type Accounts interface {
+	// Password tells who it is whose name and password these are; ok is false when they fit nobody.
+	Password(ctx context.Context, user, password string) (p aaa.Person, ok bool)
+	// Key is the same for a public key. The error says why a key was not regarded.
+	Key(user string, k gossh.PublicKey) (p aaa.Person, ok bool, err error)
+	Preferences(aaa.Person) aaa.Preferences
+}
+
+// Subsystem serves a session that asked for it by name, e.g. "netconf", until it returns the exit code.
+type Subsystem func(ctx context.Context, l Login, rw io.ReadWriter) int
 
 // Options are what the door needs.
 type Options struct {
-	Accounts *Accounts
-	HostKey  string                                  // file; it is made at the first start
-	Backend  func(user, source string) shell.Backend // what a session of the user from that address works on
-	Host     func() string                           // name of the appliance, for the prompt
-	Banner   string                                  // shown before the login
-	Greeting string                                  // shown after it, in an interactive session
-	Log      *slog.Logger                            // audit: logins, failures, commands
-	Limits   Limits
+	Accounts   Accounts
+	HostKey    string                    // file; it is made at the first start
+	Backend    func(Login) shell.Backend // what a session works on
+	Subsystems map[string]Subsystem
+	Host       func() string // name of the appliance, for the prompt
+	Banner     func() string // shown before the login; nil: nothing is
+	Greeting   string        // shown after it, in an interactive session
+	Log        *slog.Logger  // audit: logins, failures, commands
+	Limits     Limits
 }
 
 // Server is the SSH door.
@@ -58,7 +73,10 @@ type conn struct {
 // Keys of what is kept in a connection's context.
 type contextKey int
 
-const connKey contextKey = 0
+const (
+	connKey   contextKey = iota
+	personKey            // aaa.Person, who has proved himself last
+)
 
 // channelsPerConn is how many sessions one connection may have open, as OpenSSH's MaxSessions.
 const channelsPerConn = 10
@@ -79,7 +97,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{opt: o, doorman: newDoorman(o.Limits, time.Now), conns: map[*conn]struct{}{}, sessions: map[uint64]*entry{}}
 	s.ssh = &ssh.Server{
 		Version:                "Sluice",
-		Banner:                 o.Banner,
+		BannerHandler:          s.banner,
 		HostSigners:            []ssh.Signer{signer},
 		ConnCallback:           s.arrival,
 		ServerConfigCallback:   s.config,
@@ -88,8 +106,11 @@ func New(o Options) (*Server, error) {
 		SessionRequestCallback: s.request,
 		Handler:                s.session,
 		ChannelHandlers:        map[string]ssh.ChannelHandler{"session": s.channel},
-		RequestHandlers:        map[string]ssh.RequestHandler{},   // no port forwarding
-		SubsystemHandlers:      map[string]ssh.SubsystemHandler{}, // sftp and netconf are not built yet
+		RequestHandlers:        map[string]ssh.RequestHandler{}, // no port forwarding
+		SubsystemHandlers:      map[string]ssh.SubsystemHandler{},
+	}
+	for name, serve := range o.Subsystems {
+		s.ssh.SubsystemHandlers[name] = func(ss ssh.Session) { s.subsystem(ss, name, serve) }
 	}
 	return s, nil
 }
@@ -210,7 +231,8 @@ func (s *Server) password(ctx ssh.Context, password string) bool {
 	if s.doorman.blocked(ip) {
 		return false
 	}
-	if s.opt.Accounts.password(ctx.User(), password) {
+	if p, ok := s.opt.Accounts.Password(ctx, ctx.User(), password); ok {
+		ctx.SetValue(personKey, p)
 		return true
 	}
 	wait, shut := s.doorman.failed(ip)
@@ -229,11 +251,32 @@ func (s *Server) publicKey(ctx ssh.Context, key ssh.PublicKey) bool {
 	if s.doorman.blocked(origin(ctx.RemoteAddr())) {
 		return false
 	}
-	ok, err := s.opt.Accounts.key(ctx.User(), key)
+	p, ok, err := s.opt.Accounts.Key(ctx.User(), key)
 	if err != nil {
 		s.opt.Log.Warn("public key", "user", clip(ctx.User()), "source", host(ctx.RemoteAddr()), "error", err)
 	}
+	if ok {
+		ctx.SetValue(personKey, p)
+	}
 	return ok
+}
+
+// person is who has logged in on the connection of a session.
+func person(ss ssh.Session) aaa.Person {
+	p, _ := ss.Context().Value(personKey).(aaa.Person)
+	return p
+}
+
+// bannerMost bounds the banner in bytes.
+const bannerMost = 8 << 10
+
+// banner is what everybody reads before the login.
+func (s *Server) banner(ssh.Context) string {
+	if s.opt.Banner == nil {
+		return ""
+	}
+	text := s.opt.Banner()
+	return text[:min(len(text), bannerMost)]
 }
 
 // request decides on every shell, exec and subsystem. The library keeps the user of the first login attempt and hands
@@ -248,8 +291,12 @@ func (s *Server) request(ss ssh.Session, kind string) bool {
 		}
 		return false
 	}
-	if kind == "subsystem" {
-		s.opt.Log.Warn("subsystem refused, it is not built yet", "user", ss.Context().User(), "source", host(ss.RemoteAddr()),
+	if person(ss).Name != ss.Context().User() { // who offers a key need not be who proves to have it
+		s.opt.Log.Warn("session refused, nobody has proved to be its user", "user", clip(ss.Context().User()), "source", host(ss.RemoteAddr()))
+		return false
+	}
+	if kind == "subsystem" && s.opt.Subsystems[ss.Subsystem()] == nil {
+		s.opt.Log.Warn("subsystem refused, there is none of that name", "user", ss.Context().User(), "source", host(ss.RemoteAddr()),
 			"subsystem", clip(ss.Subsystem()))
 		return false
 	}

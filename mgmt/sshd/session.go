@@ -15,14 +15,16 @@ import (
 
 	"sluice/cli/grammar"
 	"sluice/cli/shell"
+	"sluice/mgmt/aaa"
 )
 
 // Login is a session that is going on.
 type Login struct {
 	ID     uint64
 	User   string
+	Person aaa.Person
 	Source string // address
-	Kind   string // shell, script or exec
+	Kind   string // shell, script, exec or the name of a subsystem
 	Since  time.Time
 }
 
@@ -78,15 +80,21 @@ func (s *Server) Kill(id uint64, why string) bool {
 	return e != nil
 }
 
-// enter counts a session in; nil means that there are too many.
-func (s *Server) enter(ss ssh.Session, kind string, cancel context.CancelFunc) *entry {
+// enter counts a session in; nil means that there are too many, in all or of one user.
+func (s *Server) enter(ss ssh.Session, kind string, most int, cancel context.CancelFunc) *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.sessions) >= s.opt.Limits.Sessions {
+	p, own := person(ss), 0
+	for _, e := range s.sessions {
+		if e.User == p.Name {
+			own++
+		}
+	}
+	if s.closed || len(s.sessions) >= s.opt.Limits.Sessions || own >= most {
 		return nil
 	}
 	s.next++
-	e := &entry{Login{s.next, ss.Context().User(), host(ss.RemoteAddr()), kind, time.Now()}, ss, cancel}
+	e := &entry{Login{s.next, p.Name, p, host(ss.RemoteAddr()), kind, time.Now()}, ss, cancel}
 	s.sessions[e.ID] = e
 	s.running.Add(1)
 	return e
@@ -125,9 +133,51 @@ func (s *Server) session(ss ssh.Session) {
 	case hasPTY:
 		kind = "shell"
 	}
+	s.serve(ss, kind, func(ctx context.Context, cancel context.CancelFunc, e *entry, like aaa.Preferences, log *slog.Logger) int {
+		b := &audited{s.opt.Backend(e.Login), log}
+		if kind == "exec" {
+			if hasPTY {
+				go drain(term.resized)
+			}
+			return s.exec(ctx, cancel, ss, b, hasPTY)
+		}
+		o := shell.Options{User: e.User, Host: s.opt.Host(), PTY: hasPTY, Stderr: ss.Stderr(), Idle: like.Idle, Prompt: like.Prompt}
+		if s.opt.Limits.Idle > 0 {
+			o.Idle = s.opt.Limits.Idle
+		}
+		if hasPTY {
+			o.Banner = s.opt.Greeting
+			o.Width, o.Height = size(term.first)
+		}
+		sh := shell.New(ss, b, o)
+		if hasPTY {
+			go func() {
+				for w := range term.resized {
+					sh.Resize(size(w))
+				}
+			}()
+		}
+		return sh.Run(ctx)
+	})
+}
+
+// subsystem serves one request for a subsystem.
+func (s *Server) subsystem(ss ssh.Session, name string, run Subsystem) {
+	pending, _ := s.pending.LoadAndDelete(ss)
+	if term, _ := pending.(terminal); term.resized != nil {
+		go drain(term.resized)
+	}
+	s.serve(ss, name, func(ctx context.Context, _ context.CancelFunc, e *entry, _ aaa.Preferences, _ *slog.Logger) int {
+		return run(ctx, e.Login, ss)
+	})
+}
+
+// serve counts a session, writes down when it begins and ends, and keeps its faults to itself.
+func (s *Server) serve(ss ssh.Session, kind string, run func(context.Context, context.CancelFunc, *entry, aaa.Preferences, *slog.Logger) int) {
 	ctx, cancel := context.WithCancel(ss.Context())
 	defer cancel()
-	e := s.enter(ss, kind, cancel)
+	like := s.opt.Accounts.Preferences(person(ss))
+	e := s.enter(ss, kind, like.Sessions, cancel)
 	log := s.opt.Log.With("user", ss.Context().User(), "source", host(ss.RemoteAddr()))
 	if e == nil {
 		log.Warn("session refused, there are too many", "kind", kind)
@@ -147,28 +197,7 @@ func (s *Server) session(ss ssh.Session) {
 		log.Info("session ends", "code", code)
 		_ = ss.Exit(code)
 	}()
-	b := &audited{s.opt.Backend(e.User, e.Source), log}
-	if kind == "exec" {
-		if hasPTY {
-			go drain(term.resized)
-		}
-		code = s.exec(ctx, cancel, ss, b, hasPTY)
-		return
-	}
-	o := shell.Options{User: e.User, Host: s.opt.Host(), PTY: hasPTY, Stderr: ss.Stderr(), Idle: s.opt.Limits.Idle}
-	if hasPTY {
-		o.Banner = s.opt.Greeting
-		o.Width, o.Height = size(term.first)
-	}
-	sh := shell.New(ss, b, o)
-	if hasPTY {
-		go func() {
-			for w := range term.resized {
-				sh.Resize(size(w))
-			}
-		}()
-	}
-	code = sh.Run(ctx)
+	code = run(ctx, cancel, e, like, log)
 }
 
 // exec runs the command of `ssh host command`.
@@ -241,9 +270,9 @@ func (a *audited) Do(user string, op *grammar.Op) (text string, err error) {
 	}()
 	text, err = a.Backend.Do(user, op)
 	if err != nil {
-		a.log.Warn("command refused", "line", line(op.Line), "error", err)
+		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())
 	} else {
-		a.log.Info("command", "line", line(op.Line))
+		a.log.Info("command", "line", line(op.Line), "result", "Done")
 	}
 	return text, err
 }
@@ -267,9 +296,9 @@ func (a *audited) DoAll(user string, ops []*grammar.Op) (all []shell.Outcome) {
 	all = b.DoAll(user, ops)
 	for i, o := range all {
 		if o.Err != nil {
-			a.log.Warn("command refused", "line", line(ops[i].Line), "error", o.Err)
+			a.log.Warn("command refused", "line", line(ops[i].Line), "result", "ERROR: "+o.Err.Error())
 		} else {
-			a.log.Info("command", "line", line(ops[i].Line))
+			a.log.Info("command", "line", line(ops[i].Line), "result", "Done")
 		}
 	}
 	return all

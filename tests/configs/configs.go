@@ -66,7 +66,7 @@ func wellFormed(f *schema.Field, v reflect.Value, text string) string {
 	for _, c := range []byte(text) {
 		n = (n ^ uint32(c)) * 16777619
 	}
-	for _, form := range []string{"n%d #:@=-.", "1/%d", "%d 300-302", "GET /%d", "n%d.example", "2001:db8::%d 10.0.0.1", "1.3.%d"} {
+	for _, form := range []string{"n%d #:@=-.", "n%d", "^show %d", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEm+Uhp3Xz1Dq6hVhK1vDr6MZbVQdRYs0Qe8hH0Jr0bA %d", "1/%d", "%d 300-302", "GET /%d", "n%d.example", "2001:db8::%d 10.0.0.1", "1.3.%d"} {
 		s := fmt.Sprintf(form, 100+n%800)
 		if f.Set(v, s) == nil {
 			return s
@@ -80,6 +80,8 @@ func wellFormed(f *schema.Field, v reflect.Value, text string) string {
 
 func randomText(r *rand.Rand, c *schema.Config, f *schema.Field) (string, bool) {
 	switch {
+	case f.Sealed:
+		return "10a1b2c3d8ab8fbcc1ec4e8bbbb1b5c23d11dd2c0f5a4a6c5", true
 	case f.Ref != "":
 		o := f.Targets()[r.IntN(len(f.Targets()))]
 		rows := c.Rows(o)

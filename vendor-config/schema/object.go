@@ -43,6 +43,7 @@ import (
 //	flag:"yes"        keyword without a value
 //	for:"type TCP UDP"  means something only where that other field has one of the values
 //	secret:"yes"      shown as ******** and never written to a log
+//	seal:"yes"        a password: its hash alone is kept (see package password); a command may give either
 //	help:"..."        one sentence
 type Object struct {
 	Words  []string // as typed: "lb vserver"
@@ -83,6 +84,7 @@ type Field struct {
 	Fixed, Required    bool
 	Flag, Keyword      bool
 	Many, Secret       bool
+	Sealed             bool
 	Within, Kept       bool
 	ForField           string   // the field that decides whether this one means something
 	ForValues          []string // its values with which it does
@@ -170,7 +172,9 @@ var (
 )
 
 // fileOrder is the order in which objects are written, as device-saved files have it.
-var fileOrder = []string{"ns-hostname", "vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
+var fileOrder = []string{"ns-hostname", "system-parameter", "system-cmd-policy", "system-user", "system-user-policy", "system-user-key", "system-group",
+	"system-group-user", "system-group-policy", "authentication-radius-action", "authentication-ldap-action", "authentication-radius-policy",
+	"authentication-ldap-policy", "authentication-policy", "system-global", "vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
 	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "ns-timeout", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route"}
 
 // Objects are all objects in the order in which they are written to a file: those that are built, then those that are only

@@ -29,6 +29,11 @@ var syntaxes = map[string]func(string) string{
 	"numbers":         numbersFault,
 	"compare-address": compareAddressFault,
 	"compare-port":    comparePortFault,
+
+	"account":   accountFault,
+	"pattern":   patternFault,
+	"publickey": publicKeyFault,
+	"attribute": attributeFault,
 }
 
 // nameFault: names begin with an ASCII letter, digit or underscore; then letters, digits and _ # . space : @ = -

@@ -8,7 +8,7 @@ import (
 )
 
 // tagNames are the tags that a field may bear; object.go explains them.
-var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also within kept instead after unless many flag syntax for secret help")
+var tagNames = strings.Fields("cli key keyword pos def defby always enum alias later min max any unit ref fixed required only also within kept instead after unless many flag syntax for secret seal help")
 
 // register adds an object; it panics on a wrong tag, so that a fault of the programmer shows at the first start.
 func register[T any](words, yang, verbs, help string, rows bool) {
@@ -99,7 +99,7 @@ func field(i int, sf reflect.StructField) (*Field, string) {
 		Only: list("only"), Also: list("also"), Any: tags["any"], Unit: tags["unit"], Ref: tags["ref"], After: tags["after"], Unless: tags["unless"],
 		Instead: tags["instead"],
 		Syntax:  tags["syntax"], Always: tags["always"] != "", Fixed: tags["fixed"] != "", Required: tags["required"] != "",
-		Secret: tags["secret"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "",
+		Secret: tags["secret"] != "", Sealed: tags["seal"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "",
 		Within: tags["within"] != "", Kept: tags["kept"] != "", Type: sf.Type, Alias: map[string]string{}}
 	f.Default, f.HasDefault = tags["def"]
 	f.Min, f.HasMin = num("min")
@@ -171,6 +171,8 @@ func (f *Field) fault() string {
 		return "a flag is of type string"
 	case f.Secret && f.Type.Kind() != reflect.String:
 		return "a secret is of type string"
+	case f.Sealed && !f.Secret:
+		return "what is sealed is a secret"
 	case f.Syntax != "" && syntaxes[f.Syntax] == nil:
 		return "unknown syntax " + f.Syntax
 	}

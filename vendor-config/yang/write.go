@@ -250,7 +250,7 @@ func (w *writer) types(f *schema.Field, loose bool) {
 func (w *writer) reference(f *schema.Field, loose bool) {
 	path := func(t *schema.Object) string { return "/sluice:sluice/sluice:" + t.YANG }
 	first := f.Targets()[0]
-	if len(f.Targets()) == 1 && first != schema.Of[schema.LBMonitor]() {
+	if len(f.Targets()) == 1 && builtin(first) == nil {
 		w.block("type leafref", func() {
 			w.line("path %s;", quote(path(first)+"/sluice:"+first.Keys()[0].YANG))
 			if loose {
@@ -266,10 +266,8 @@ func (w *writer) reference(f *schema.Field, loose bool) {
 	var any []string
 	for _, t := range f.Targets() {
 		any = append(any, fmt.Sprintf("%s[sluice:%s = current()]", path(t), t.Keys()[0].YANG))
-		if t == schema.Of[schema.LBMonitor]() {
-			for _, name := range builtin() {
-				any = append(any, fmt.Sprintf(". = '%s'", name))
-			}
+		for _, name := range builtin(t) {
+			any = append(any, fmt.Sprintf(". = '%s'", name))
 		}
 	}
 	w.line("must %s;", quote(strings.Join(any, " or ")))
@@ -283,11 +281,18 @@ func (w *writer) enumeration(values []string) {
 	})
 }
 
-// builtin are the names of the monitors that are always there.
-func builtin() []string {
+// builtin are the names of the rows that are always there and in no file.
+func builtin(o *schema.Object) []string {
 	var names []string
-	for _, m := range schema.BuiltinMonitors() {
-		names = append(names, m.Name)
+	switch o {
+	case schema.Of[schema.LBMonitor]():
+		for _, m := range schema.BuiltinMonitors() {
+			names = append(names, m.Name)
+		}
+	case schema.Of[schema.SystemCmdPolicy]():
+		for _, p := range schema.BuiltinCmdPolicies {
+			names = append(names, p.Name)
+		}
 	}
 	return names
 }

@@ -1,9 +1,12 @@
-package sshd
+package aaa
 
 import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha1"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,14 +14,19 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"sluice/vendor-config/password"
+	"sluice/vendor-config/schema"
 )
 
 // cheap is a hash that costs a test nothing.
-func cheap(password string) string {
-	h := newHash()
-	h.memory, h.time = 8, 1
-	h.sum = h.of(password)
-	return h.String()
+func cheap(plain string) string {
+	return fmt.Sprintf("10a1b2c3d%x", sha1.Sum([]byte("0a1b2c3d"+plain+"\x00")))
+}
+
+// accounts are those of the settings alone.
+func accounts(list []Account) (*Accounts, error) {
+	return New(list, schema.New, slog.New(slog.DiscardHandler))
 }
 
 func newKey(t *testing.T) (gossh.Signer, string) {
@@ -58,7 +66,7 @@ func TestAccountsThatAreRefused(t *testing.T) {
 		{[]Account{{Name: "a"}}, "account a has neither a password-hash nor authorized-keys"},
 		{[]Account{{Name: "a", PasswordHash: "hunter2"}}, "account a: the password hash is not of the form"},
 	} {
-		_, err := NewAccounts(x.list)
+		_, err := accounts(x.list)
 		if err == nil || !strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v: %v", x.list, err)
 		}
@@ -66,7 +74,7 @@ func TestAccountsThatAreRefused(t *testing.T) {
 }
 
 func TestPasswordOfAnAccount(t *testing.T) {
-	a, err := NewAccounts([]Account{{Name: "nsroot", PasswordHash: cheap("right")}, {Name: "void", PasswordHash: cheap("")}, {Name: "keyonly", AuthorizedKeys: "x"}})
+	a, err := accounts([]Account{{Name: "nsroot", PasswordHash: cheap("right")}, {Name: "void", PasswordHash: cheap("")}, {Name: "keyonly", AuthorizedKeys: "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +82,8 @@ func TestPasswordOfAnAccount(t *testing.T) {
 		user, password string
 		want           bool
 	}{{"nsroot", "right", true}, {"nsroot", "wrong", false}, {"nsroot", "", false}, {"NSROOT", "right", false}, {"nobody", "right", false},
-		{"keyonly", "", false}, {"void", "", false}, {"void", strings.Repeat("x", maxPassword+1), false}, {"", "", false}} {
-		if a.password(x.user, x.password) != x.want {
+		{"keyonly", "", false}, {"void", "", false}, {"void", strings.Repeat("x", password.Max+1), false}, {"", "", false}} {
+		if p, ok := a.Password(t.Context(), x.user, x.password); ok != x.want || ok && p.Name != x.user {
 			t.Errorf("%q %q: %v", x.user, x.password, !x.want)
 		}
 	}
@@ -83,18 +91,20 @@ func TestPasswordOfAnAccount(t *testing.T) {
 
 // An unknown user's password must cost what a known one's does: else the clock tells who has an account.
 func TestUnknownUserCostsAsMuch(t *testing.T) {
-	dear := newHash()
-	dear.memory, dear.time = 64*1024, 3
-	dear.sum = dear.of("right")
-	a, err := NewAccounts([]Account{{Name: "nsroot", PasswordHash: dear.String()}})
+	// 64 MiB and three passes, of the password "right"
+	dear, err := password.Parse("$argon2id$v=19$m=65536,t=3,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.dummy.memory != dear.memory || a.dummy.time != dear.time {
-		t.Fatalf("the dummy hash costs %d KiB and %d passes", a.dummy.memory, a.dummy.time)
+	a, err := accounts([]Account{{Name: "nsroot", PasswordHash: dear.String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dear.Dearer(a.dummy) || a.dummy.Dearer(dear) {
+		t.Fatalf("the dummy hash costs %+v", a.dummy)
 	}
 	start := time.Now()
-	a.password("nobody", "x")
+	a.Password(t.Context(), "nobody", "x")
 	if took := time.Since(start); took < 5*time.Millisecond {
 		t.Fatalf("an unknown user is refused after %v: nothing was computed", took)
 	}
@@ -129,15 +139,15 @@ func TestKeysOfAnAccount(t *testing.T) {
 		"weak RSA":        {file(t, string(gossh.MarshalAuthorizedKey(weakKey)), 0o600), weakKey, false, "less than 2048"},
 		"large":           {file(t, strings.Repeat("#\n", 1<<20)+line, 0o600), mine.PublicKey(), false, "larger than 1 MiB"},
 	} {
-		a, err := NewAccounts([]Account{{Name: "u", AuthorizedKeys: x.path}})
+		a, err := accounts([]Account{{Name: "u", AuthorizedKeys: x.path}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.key("u", x.key)
+		_, got, err := a.Key("u", x.key)
 		if got != x.want || x.says == "" && err != nil || x.says != "" && (err == nil || !strings.Contains(err.Error(), x.says)) {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
-		if ok, _ := a.key("nobody", x.key); ok {
+		if _, ok, _ := a.Key("nobody", x.key); ok {
 			t.Errorf("%s: an unknown user comes in", name)
 		}
 	}
@@ -146,67 +156,17 @@ func TestKeysOfAnAccount(t *testing.T) {
 func TestKeyTakenAwayNoLongerFits(t *testing.T) {
 	mine, line := newKey(t)
 	path := file(t, line, 0o600)
-	a, err := NewAccounts([]Account{{Name: "u", AuthorizedKeys: path}})
+	a, err := accounts([]Account{{Name: "u", AuthorizedKeys: path}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ok, _ := a.key("u", mine.PublicKey()); !ok {
+	if _, ok, _ := a.Key("u", mine.PublicKey()); !ok {
 		t.Fatal("the key does not fit")
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if ok, _ := a.key("u", mine.PublicKey()); ok {
+	if _, ok, _ := a.Key("u", mine.PublicKey()); ok {
 		t.Fatal("the key still fits")
-	}
-}
-
-func TestHostKeyIsMadeOnceAndKept(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "host_key")
-	first, made, err := hostKey(path)
-	if err != nil || !made || first.PublicKey().Type() != "ssh-ed25519" {
-		t.Fatal(made, err)
-	}
-	if fi, _ := os.Stat(path); fi.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v", fi.Mode())
-	}
-	second, made, err := hostKey(path)
-	if err != nil || made || string(second.PublicKey().Marshal()) != string(first.PublicKey().Marshal()) {
-		t.Error("the appliance has another key after its second start", made, err)
-	}
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
-	}
-	// Two starts at once end with the same key.
-	if err := makeHostKey(path); err != nil {
-		t.Error(err)
-	}
-	if third, _, err := hostKey(path); err != nil || string(third.PublicKey().Marshal()) != string(first.PublicKey().Marshal()) {
-		t.Error("a key that was there has been replaced", err)
-	}
-}
-
-func TestHostKeyThatCannotBeUsed(t *testing.T) {
-	good := filepath.Join(t.TempDir(), "k")
-	if _, _, err := hostKey(good); err != nil {
-		t.Fatal(err)
-	}
-	text, _ := os.ReadFile(good)
-	for name, x := range map[string][2]string{
-		"garbage":   {file(t, "garbage", 0o600), "holds no SSH host key"},
-		"empty":     {file(t, "", 0o600), "holds no SSH host key"},
-		"cut off":   {file(t, string(text[:len(text)/2]), 0o600), "holds no SSH host key"},
-		"readable":  {file(t, string(text), 0o644), "chmod 600"},
-		"directory": {t.TempDir(), "cannot be read"},
-		"no place":  {filepath.Join(good, "x"), "host key"},
-	} {
-		before, _ := os.ReadFile(x[0])
-		_, _, err := hostKey(x[0])
-		if err == nil || !strings.Contains(err.Error(), x[1]) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if after, _ := os.ReadFile(x[0]); string(after) != string(before) {
-			t.Errorf("%s: the file has been changed", name)
-		}
 	}
 }
