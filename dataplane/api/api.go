@@ -175,6 +175,8 @@ type Vserver struct {
 
 	// TokenHash: the bytes of a datagram's payload that are hashed; CallIDHash: at most so many of its Call-ID, the offset is 0.
 	TokenOffset, TokenLength uint16
+	// TokenRule says in the place of the offset what TokenHash hashes (see api/expr); of a datagram TokenLength bytes at most.
+	TokenRule string
 
 	Mode        Mode
 	DSCP        uint8  // ModeTOS: what the server knows the VIP by, 1-63

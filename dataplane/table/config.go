@@ -30,10 +30,12 @@ type Vserver struct {
 	TokenOffset, TokenLength uint16 // part of the payload that the method hashes, if the length is not 0
 
 	DSCP uint8 // ModeTOS: six bits as they lie in the TOS byte
-	_    [3]uint8
+	cutN uint8 // how many
+	_    [2]uint8
 
 	Backup uint32 // ID of the vserver that takes what this one cannot; 0: none
 	_      uint32
+	cuts   uintptr // expr.Cut: the steps of its token
 }
 
 // Flags of a Service.
@@ -147,7 +149,7 @@ func newConfig(src *api.Config) (*config, error) {
 	nv, na := len(src.Vservers), len(src.Addresses)
 	c.size = pad(slots(c.listens())*slotSize) + pad(slots(na)*slotSize) + pad(uintptr(nv)*vserverSize) +
 		pad((uintptr(c.top)+1)*serviceSize) + pad(uintptr(c.refs())*snipSize) +
-		2*pad((uintptr(c.topV)+1)*4) + c.wild.size()
+		2*pad((uintptr(c.topV)+1)*4) + c.wild.size() + c.sizeCuts()
 	c.countPersistence()
 	c.placeServices()
 	return c, nil
@@ -425,6 +427,7 @@ func (c *config) fillVservers() error {
 			r.IP = ip4(v.IP)
 		}
 		r.hashA, r.hashPort = hashMasks(v)
+		c.fillRule(r, v)
 		r.how, r.DSCP = howSent(v), v.DSCP<<2
 		*u32(c.places + uintptr(v.ID)*4) = uint32(i) + 1
 		*u32(c.idle + uintptr(v.ID)*4) = never

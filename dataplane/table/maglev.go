@@ -217,7 +217,7 @@ func hashMasks(v *api.Vserver) (a uint64, port uint16) {
 }
 
 // Hashes says whether v chooses by a hash of the packet.
-func (v *Vserver) Hashes() bool { return v.hashA != 0 }
+func (v *Vserver) Hashes() bool { return v.hashA != 0 || v.hashPort != 0 }
 
 // Hashed returns the ID of the service that a packet with the key a, b (see packet.Key) goes to by the hash method of v, whose
 // pool is p; p.N > 0.

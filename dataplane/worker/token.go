@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"sluice/dataplane/api"
+	"sluice/dataplane/api/expr"
 	"sluice/dataplane/packet"
 	"sluice/dataplane/table"
 )
@@ -27,7 +28,9 @@ func untold(a, b uint64) (uint64, uint64) { return a & (1<<32 - 1), b & (1<<16 -
 
 // token is the part of a datagram's payload that v's method goes by.
 func token(v *table.Vserver, part []byte) []byte {
-	if api.Method(v.Method) == api.CallIDHash {
+	if cuts := v.Cuts(); cuts != nil {
+		part = expr.Apply(cuts, part)
+	} else if api.Method(v.Method) == api.CallIDHash {
 		part = packet.CallID(part)
 	} else {
 		part = part[min(int(v.TokenOffset), len(part)):]

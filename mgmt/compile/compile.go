@@ -164,7 +164,9 @@ func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 		}
 	}
 
-	token(v, &t)
+	if err := token(v, &t); err != nil {
+		return t, err
+	}
 	limitVserver(&t, s, v)
 	for _, b := range x.bound[v.Name] {
 		svc := x.Service(b.Service)

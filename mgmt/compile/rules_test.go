@@ -178,6 +178,10 @@ func TestRefusals(t *testing.T) {
 		}, []string{"destPort", "service x", "lb monitor m"}},
 		{"a listen policy", "add lb vserver w ANY * * -Listenpolicy CLIENT.TCP.PORT.EQ(80)", nil,
 			[]string{"Invalid value [Listenpolicy, CLIENT.TCP.PORT.EQ(80)]: at character 1: CLIENT.TCP.PORT.EQ is not known: known are CLIENT.IP.SRC", "lb vserver w"}},
+		{"a rule of another protocol", "add lb vserver w TCP 10.1.0.99 80 -lbMethod TOKEN -rule CLIENT.UDP.PAYLOAD(9)", nil,
+			[]string{"Arguments exclude each other [-rule CLIENT.UDP.PAYLOAD(9), TCP]: lb vserver w must be of type UDP for its packets to have that"}},
+		{"a rule that is none", "add lb vserver w UDP 10.1.0.99 80 -lbMethod TOKEN -rule CLIENT.UDP.PAYLOAD(x)", nil,
+			[]string{"Invalid value [rule, CLIENT.UDP.PAYLOAD(x)]: at character 20: x is no number of bytes from 1 to 65535; it is the rule of lb vserver w"}},
 		{"a listen policy of a disabled vserver", "add lb vserver w ANY * * -state DISABLED -Listenpolicy \"CLIENT.VLAN.ID.EQ(7\"", nil,
 			[]string{"Invalid value [Listenpolicy, CLIENT.VLAN.ID.EQ(7]: at character 20: the end stands where ) must end the arguments of EQ", "lb vserver w"}},
 		{"one address of several", "add lb vserver w TCP 10.1.0.60 80 -range 4", func(c *schema.Config) {

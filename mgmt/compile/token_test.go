@@ -17,6 +17,8 @@ func TestTokens(t *testing.T) {
 		"-lbMethod TOKEN -dataLength 4": {Method: api.TokenHash, TokenLength: 4},
 		"-lbMethod TOKEN -dataLength 100 -dataOffset 25400":              {Method: api.TokenHash, TokenLength: 80, TokenOffset: 25400},
 		"-lbMethod TOKEN -dataLength 100 -hashLength 4096":               {Method: api.TokenHash, TokenLength: 100},
+		"-lbMethod TOKEN -rule client.ip.src.subnet(24)":                 {Method: api.TokenHash, TokenRule: "CLIENT.IP.SRC.SUBNET(24)"},
+		`-lbMethod TOKEN -hashLength 9 -rule "CLIENT.UDP.PAYLOAD(7)"`:    {Method: api.TokenHash, TokenLength: 9, TokenRule: "CLIENT.UDP.PAYLOAD(7)"},
 		"-lbMethod CALLIDHASH":                                           {Method: api.CallIDHash, TokenLength: 80},
 		"-lbMethod CALLIDHASH -hashLength 12":                            {Method: api.CallIDHash, TokenLength: 12},
 		"-lbMethod SOURCEIPHASH -hashLength 12 -netmask 255.255.255.255": {Method: api.SourceIPHash},
@@ -26,7 +28,7 @@ func TestTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := tab.Config.Vservers[0]; v.Method != want.Method || v.TokenOffset != want.TokenOffset || v.TokenLength != want.TokenLength {
+		if v := tab.Config.Vservers[0]; v.Method != want.Method || v.TokenOffset != want.TokenOffset || v.TokenLength != want.TokenLength || v.TokenRule != want.TokenRule {
 			t.Errorf("%q: %+v, want %+v", text, v, want)
 		}
 	}

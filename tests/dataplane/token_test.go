@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"sluice/dataplane/api"
@@ -145,6 +146,16 @@ func TestHashedPayload(t *testing.T) {
 		}, func(p string) string { return p[min(2, len(p)):min(6, len(p))] }},
 		{"TOKEN at 0, 100 bytes", func(v *api.Vserver, _ []api.Service) { v.Method, v.TokenLength = api.TokenHash, 100 },
 			func(p string) string { return p[:min(100, len(p))] }},
+		{"TOKEN by rule", func(v *api.Vserver, _ []api.Service) {
+			v.Method, v.TokenLength, v.TokenRule = api.TokenHash, 5, `CLIENT.UDP.PAYLOAD(60).AFTER_STR("Call-ID: ").BEFORE_STR("\r\n").SUBSTR(1, 9)`
+		}, func(p string) string {
+			_, id, found := strings.Cut(p[:min(60, len(p))], "Call-ID: ")
+			id, _, ends := strings.Cut(id, "\r\n")
+			if !found || !ends || len(id) < 2 {
+				return ""
+			}
+			return id[1:min(6, len(id))]
+		}},
 		{"CALLIDHASH", func(v *api.Vserver, _ []api.Service) { v.Method, v.TokenLength = api.CallIDHash, 80 }, callIDOf},
 		{"CALLIDHASH -hashLength 5", func(v *api.Vserver, _ []api.Service) { v.Method, v.TokenLength = api.CallIDHash, 5 },
 			func(p string) string { id := callIDOf(p); return id[:min(5, len(id))] }},
@@ -214,4 +225,34 @@ func TestHashIDs(t *testing.T) {
 		}
 	}
 	b.close()
+}
+
+// TestHashedFacts: a rule that is an address or a port sends flows where the papers say, whatever they carry.
+func TestHashedFacts(t *testing.T) {
+	names := make([]uint64, len(webs))
+	for i, ip := range webs {
+		names[i] = uint64(binary.BigEndian.Uint32(ip[:]))<<24 | 9053<<8 | 17
+	}
+	table := paperTable(names)
+	for rule, key := range map[string]func(who ip4, sport uint16) []byte{
+		"CLIENT.IP.SRC":            func(who ip4, _ uint16) []byte { return []byte{who[0], who[1], who[2], who[3], 0, 0, 0, 0} },
+		"CLIENT.IP.SRC.SUBNET(29)": func(who ip4, _ uint16) []byte { return []byte{who[0], who[1], who[2], who[3] &^ 7, 0, 0, 0, 0} },
+		"CLIENT.UDP.SRCPORT":       func(_ ip4, sport uint16) []byte { return []byte{0, 0, 0, 0, byte(sport >> 8), byte(sport), 0, 0} },
+	} {
+		b := newBed(t, newMemory(t), 1<<13)
+		b.apply(tokens(func(v *api.Vserver, _ []api.Service) { v.Method, v.TokenRule = api.TokenHash, rule }))
+		by := map[int]int{}
+		for i := range 200 {
+			who, sport := ip4{192, 0, 2, byte(i * 7)}, uint16(3000+i)
+			want := homeOf(table, sipHash(key(who, sport)))
+			if got := b.datagramTo(who, sport, []byte("Call-ID: 7")); got != want {
+				t.Fatalf("%s: %v:%d went to server %d, want %d", rule, addr(who), sport, got, want)
+			}
+			by[want]++
+		}
+		if len(by) != len(webs) {
+			t.Errorf("%s: only %v were reached", rule, by)
+		}
+		b.close()
+	}
 }

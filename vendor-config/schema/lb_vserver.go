@@ -26,6 +26,7 @@ type LBVserver struct {
 	Netmask               netip.Addr `cli:"netmask" for:"lbMethod SOURCEIPHASH DESTINATIONIPHASH" def:"255.255.255.255" help:"SOURCEIPHASH, DESTINATIONIPHASH: the part of the address that is hashed, e.g. 255.255.255.0"`
 	DataLength            uint32     `cli:"dataLength" for:"lbMethod TOKEN" min:"1" max:"100" unit:"bytes" help:"TOKEN: length of the token in the datagram's payload"`
 	DataOffset            uint32     `cli:"dataOffset" for:"lbMethod TOKEN" max:"25400" unit:"bytes" help:"TOKEN: where in the datagram's payload the token begins"`
+	Rule                  string     `cli:"rule" max:"1499" def:"none" syntax:"payload" help:"TOKEN, in the place of dataOffset and dataLength: an expression for the part of the packet that opens a flow, e.g. CLIENT.IP.SRC.SUBNET(24) or CLIENT.UDP.PAYLOAD(200).AFTER_STR(\"id=\").BEFORE_STR(\"&\"); a flow without it goes by its client's address and port"`
 	Mode                  string     `cli:"m" enum:"IP,MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected: IP to the server's address, MAC unchanged to the server's MAC address, IPTUNNEL in an IP packet from a SNIP to the server, TOS to the server's address with a TOS that stands for the VIP; with TOS and IPTUNNEL the server answers the client itself"`
 	TOSID                 uint8      `cli:"tosId" for:"m TOS" min:"1" max:"63" help:"-m TOS: what the server knows the VIP by, sent as DSCP"`
 	Sessionless           string     `cli:"sessionless" enum:"ENABLED,DISABLED" def:"DISABLED" help:"Balance each packet by itself, without remembering a connection: with a hash method, and with -m MAC, IPTUNNEL or TOS"`
@@ -91,7 +92,7 @@ type LBVserverService struct {
 
 func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
-	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName rule=none " +
+	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName " +
 		"resRule=none v6persistmasklen=128 rtspNat=OFF " +
 		"connfailover=DISABLED redirectURL cacheable=NO soPersistence=DISABLED " +
 		"soPersistenceTimeOut=2 redirectPortRewrite=DISABLED " +

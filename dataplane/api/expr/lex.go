@@ -37,6 +37,11 @@ func (p *parser) lex() error {
 			continue
 		}
 		t, ok := cut(rest)
+		if !ok && p.quotes && rest[0] == '"' {
+			if t, ok = cutQuoted(rest); !ok {
+				return &Error{at, "the text that begins here does not end: write \" behind it"}
+			}
+		}
 		if !ok {
 			return &Error{at, fmt.Sprintf("%q has no meaning here: write names, numbers, addresses, ( ) ! && || == != < <= > >=", first(rest))}
 		}
@@ -46,6 +51,19 @@ func (p *parser) lex() error {
 	}
 	p.tokens = append(p.tokens, token{end, "", len(s) + 1})
 	return nil
+}
+
+// cutQuoted takes the text in quotes that s begins with; a backslash makes the next byte stand for itself.
+func cutQuoted(s string) (t token, ok bool) {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return token{kind: literal, text: s[:i+1]}, true
+		}
+	}
+	return t, false
 }
 
 // first is the first character of s.

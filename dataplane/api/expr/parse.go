@@ -17,6 +17,7 @@ type parser struct {
 	depth   int
 	classic *token // the first name of the classic syntax
 	modern  *token // the first name of the default syntax
+	quotes  bool   // texts in quotes have a meaning
 }
 
 func (p *parser) peek() token { return p.tokens[0] }
