@@ -18,10 +18,7 @@ func isOperation(a xml.Attr) bool { return a.Name.Space == baseNS && a.Name.Loca
 
 // get answers with what is running and, if it is asked for by a filter, with what the server tells of itself.
 func (ss *session) get(b *bytes.Buffer, op *element) error {
-	if err := ss.may("show ns runningConfig"); err != nil {
-		return err
-	}
-	return ss.data(b, op, ss.server.appliance.Running(), true)
+	return ss.data(b, op, ss.server.appliance.Running(), "show ns runningConfig", true)
 }
 
 func (ss *session) getConfig(b *bytes.Buffer, op *element) error {
@@ -33,18 +30,16 @@ func (ss *session) getConfig(b *bytes.Buffer, op *element) error {
 		return refuse("invalid-value", "the source is a datastore", "bad-element", "config")
 	}
 	command := map[string]string{running: "show ns runningConfig", startup: "show ns savedConfig", candidate: "show ns config -candidate"}[name]
-	if err := ss.may(command); err != nil {
-		return err
-	}
 	c, err := ss.content(name)
 	if err != nil {
 		return err
 	}
-	return ss.data(b, op, c, false)
+	return ss.data(b, op, c, command, false)
 }
 
-// data writes a <data> element.
-func (ss *session) data(b *bytes.Buffer, op *element, c *schema.Config, state bool) error {
+// data writes a <data> element. Who may not give the command that shows all of the configuration is given the objects that he
+// may show, and does not hear of the others (as RFC 8341 section 3.2.4 has it).
+func (ss *session) data(b *bytes.Buffer, op *element, c *schema.Config, command string, state bool) error {
 	filter := op.kid("filter")
 	if filter != nil && filter.attr("type") != "" && filter.attr("type") != "subtree" {
 		return refuse("bad-attribute", "filters are subtrees; XPath is not built", "bad-attribute", "type", "bad-element", "filter")
@@ -56,7 +51,10 @@ func (ss *session) data(b *bytes.Buffer, op *element, c *schema.Config, state bo
 		}
 	}
 	b.WriteString("<data>")
-	w := &dataWriter{b: b, defaults: defaults}
+	w := &dataWriter{b: b, defaults: defaults, shown: func(o *schema.Object) bool { return true }}
+	if ss.may(command) != nil {
+		w.shown = func(o *schema.Object) bool { return ss.may("show "+o.Name()) == nil }
+	}
 	if filter == nil {
 		w.config(c, nil)
 	} else if wanted := under(filter.kids, ownNS, "sluice"); len(wanted) > 0 {
@@ -95,6 +93,7 @@ func whole(filters []*element) bool {
 type dataWriter struct {
 	b        *bytes.Buffer
 	defaults string
+	shown    func(*schema.Object) bool
 }
 
 // config writes what the filters select of a configuration, all of it when there are none.
@@ -105,7 +104,7 @@ func (w *dataWriter) config(c *schema.Config, filters []*element) {
 	fmt.Fprintf(w.b, "<sluice xmlns=%q>", ownNS)
 	empty := w.b.Len()
 	for _, o := range schema.Objects() {
-		if !o.Rows {
+		if !o.Rows || c.Len(o) == 0 && w.defaults == "trim" || !w.shown(o) {
 			continue
 		}
 		var wanted []*element

@@ -139,6 +139,28 @@ func TestEndlessMessages(t *testing.T) {
 	b.login("nsroot").ok(editing("candidate", server("a")))
 }
 
+// Who says nothing, or takes no answer, is sent away, and what was held for him is free again.
+func TestSlowClients(t *testing.T) {
+	b := newBench(t)
+	c := b.login("nsroot")
+	b.server.patience = 50 * time.Millisecond
+	silent := b.dial("nsroot")
+	silent.read()
+	silent.ended()
+	c.write(fmt.Sprintf("\n#%d\n", 200))
+	rpc := `<rpc xmlns="` + baseNS + `" message-id="1"><get/></rpc>`
+	c.write(rpc + strings.Repeat(" ", 200-len(rpc)) + "\n##\n")
+	eventually(t, func() bool { // it never reads
+		b.server.mu.Lock()
+		defer b.server.mu.Unlock()
+		return len(b.server.sessions) == 0
+	})
+	b.running.Wait()
+	if b.server.budget.left != maxHeld {
+		t.Errorf("%d bytes are still held", maxHeld-b.server.budget.left)
+	}
+}
+
 // pipe is a client that has said everything already and reads nothing.
 type pipe struct {
 	io.Reader

@@ -308,14 +308,24 @@ func TestKillSession(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	b := newBench(t)
 	b.fake.may = func(user, command string) error {
-		if user == "reader" && !strings.HasPrefix(command, "show ") {
+		if user == "reader" && !strings.HasPrefix(command, "show ") || user == "half" && command != "show vlan" {
 			return schema.Refuse(schema.NotPermitted, strings.Fields(command)[0])
 		}
 		return nil
 	}
 	root, c := b.login("nsroot"), b.login("reader")
 	root.ok(editing("candidate", server("a")))
-	c.ask("<get/>")
+	for user, shown := range map[string]bool{"reader": true, "half": false} {
+		b.fake.mu.Lock()
+		hidden := schema.New()
+		schema.Put(hidden, &schema.Server{Name: "q", State: "ENABLED"})
+		b.fake.running = hidden
+		b.fake.mu.Unlock()
+		if got := b.login(user).ask("<get/>"); strings.Contains(got, "<server>") != shown {
+			t.Errorf("%s: %s", user, got)
+		}
+	}
+	b.fake.running = schema.New()
 	for _, x := range []string{editing("running", server("x")), editing("candidate", server("x")), "<commit/>", "<commit><confirmed/></commit>", "<discard-changes/>",
 		"<copy-config><source><running/></source><target><startup/></target></copy-config>", "<copy-config><source><startup/></source><target><running/></target></copy-config>",
 		"<delete-config><target><startup/></target></delete-config>", "<lock><target><running/></target></lock>", "<kill-session><session-id>1</session-id></kill-session>"} {

@@ -57,6 +57,7 @@ type Server struct {
 	appliance Appliance
 	log       *slog.Logger
 	budget    budget
+	patience  time.Duration // with a client that does not greet, or does not take an answer
 
 	changing sync.Mutex // one operation that changes or locks something at a time
 
@@ -75,7 +76,7 @@ type waiting struct {
 
 // New returns a server without sessions.
 func New(a Appliance, log *slog.Logger) *Server {
-	return &Server{appliance: a, log: log, budget: budget{left: maxHeld}, sessions: map[uint32]*session{}, locks: map[string]Peer{}}
+	return &Server{appliance: a, log: log, budget: budget{left: maxHeld}, patience: 2 * time.Minute, sessions: map[uint32]*session{}, locks: map[string]Peer{}}
 }
 
 // Serve is one session, from the greeting to its end. It returns when the client has said goodbye, has gone, has broken

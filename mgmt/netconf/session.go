@@ -55,7 +55,9 @@ func (ss *session) run(ctx context.Context) {
 			log.Error("fault in a NETCONF session", "fault", f, "stack", string(debug.Stack()))
 		}
 	}()
-	if err := ss.greet(); err != nil {
+	late := time.AfterFunc(ss.server.patience, ss.end)
+	err := ss.greet()
+	if late.Stop(); err != nil {
 		log.Warn("NETCONF session refused", "error", err)
 		return
 	}
@@ -72,10 +74,24 @@ func (ss *session) run(ctx context.Context) {
 			ss.closes = true
 			log.Warn("NETCONF session ends", "error", err)
 		}
-		if err := send(ss.out, answer, ss.in.chunked); err != nil {
+		if err := ss.reply(answer); err != nil {
+			log.Warn("NETCONF session ends", "error", err)
 			return
 		}
 	}
+}
+
+// reply sends an answer, which counts for the budget like a message. A client that does not take it in time is sent away.
+func (ss *session) reply(answer []byte) error {
+	ss.in.close() // the request is done with
+	if !ss.server.budget.take(len(answer)) {
+		answer = unreadable(errTooMuch)
+	} else {
+		defer ss.server.budget.give(len(answer))
+	}
+	late := time.AfterFunc(ss.server.patience, ss.end)
+	defer late.Stop()
+	return send(ss.out, answer, ss.in.chunked)
 }
 
 // greet exchanges the greetings (RFC 6241 section 8.1). Both speak at once.
