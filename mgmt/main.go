@@ -90,6 +90,9 @@ func run(config string) error {
 		Log:      log,
 		Banner:   bannerOf(s.SSH.Banner),
 		Backend:  a.backend,
+		Subsystems: map[string]sshd.Subsystem{
+			"netconf": a.netconfDoor(func(l sshd.Login, command string) error { return accounts.MayDo(l.Person, command) }),
+		},
 	})
 	if err != nil {
 		return err

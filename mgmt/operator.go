@@ -35,6 +35,7 @@ type appliance struct {
 	close    func() // ends everything that start has begun
 	guard    guard  // nil: everybody may do everything
 	door     logins
+	locks    locks // of NETCONF; nil: it is not there
 }
 
 // kernel is what the kernel's side tells operators.

@@ -40,6 +40,9 @@ func (a *appliance) backend(l sshd.Login) shell.Backend {
 
 // may tells why the session's user may not have op executed. The shell and NETCONF ask it for each.
 func (o *operator) may(op *grammar.Op) error {
+	if err := o.lockedOut(op); err != nil {
+		return err
+	}
 	if o.guard == nil {
 		return nil
 	}
