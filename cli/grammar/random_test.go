@@ -113,7 +113,7 @@ func randomConfig(r *rand.Rand) *schema.Config {
 			continue
 		}
 		if o == schema.Of[schema.LBMonitorMetric]() { // most are refused, since the monitor's table lacks the metric
-			tries = 16
+			tries = 32
 		}
 		for range r.IntN(tries) {
 			row := o.Fresh()
