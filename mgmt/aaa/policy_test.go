@@ -3,6 +3,7 @@ package aaa
 import (
 	"bytes"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -244,3 +245,5 @@ func TestPasswordsOfTheConfiguration(t *testing.T) {
 		t.Error("passwords as they were removed")
 	}
 }
+
+func reflectOf(row any) reflect.Value { return reflect.ValueOf(row).Elem() }

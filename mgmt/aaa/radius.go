@@ -41,8 +41,8 @@ type radius struct{ *schema.RadiusAction }
 
 func (r *radius) name() string { return r.Name }
 
-// login sends the request until it is answered or has been sent often enough. Only an answer that proves with a
-// Message-Authenticator that its sender knows the key counts.
+// login sends the request until it is answered or has been sent often enough. Only an answer that proves that its sender knows
+// the key counts: with a Message-Authenticator, unless messageAuthenticator is OFF for a server that is older than CVE-2024-3596.
 func (r *radius) login(ctx context.Context, user, plain string) ([]string, error) {
 	if len(plain) > 128 { // RFC 2865 section 5.2
 		return nil, fmt.Errorf("%w: a password is at most 128 bytes", errRejected)
@@ -56,7 +56,7 @@ func (r *radius) login(ctx context.Context, user, plain string) ([]string, error
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	request := r.request(user, plain, c.LocalAddr())
-	forged := false
+	var forged error
 	for range r.Retries {
 		if err = ctx.Err(); err != nil {
 			break
@@ -67,17 +67,17 @@ func (r *radius) login(ctx context.Context, user, plain string) ([]string, error
 			return r.read(answer)
 		}
 	}
-	if forged {
-		return nil, errors.New("answers come that do not prove to know radKey: it is not that of the server, or somebody else answers")
+	if forged != nil {
+		return nil, forged
 	}
 	return nil, fmt.Errorf("no answer: %w", err)
 }
 
-// exchange sends the request once and waits for an answer to it. forged tells that others came.
-func (r *radius) exchange(c net.Conn, request []byte) (answer []byte, forged bool, err error) {
+// exchange sends the request once and waits for an answer to it. forged tells what is wrong with others that came.
+func (r *radius) exchange(c net.Conn, request []byte) (answer []byte, forged, err error) {
 	c.SetReadDeadline(time.Now().Add(time.Duration(r.AuthTimeout) * time.Second))
 	if _, err := c.Write(request); err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	b := make([]byte, packetMax+1)
 	for {
@@ -85,10 +85,9 @@ func (r *radius) exchange(c net.Conn, request []byte) (answer []byte, forged boo
 		if err != nil {
 			return nil, forged, err
 		}
-		if r.proved(b[:n], request) {
-			return b[:n], forged, nil
+		if forged = r.proved(b[:n], request); forged == nil {
+			return b[:n], nil, nil
 		}
-		forged = true
 	}
 }
 
@@ -136,10 +135,16 @@ func (r *radius) hidden(plain string, authenticator []byte) []byte {
 	return text
 }
 
-// proved tells whether b answers the request by one who knows the key.
-func (r *radius) proved(b, request []byte) bool {
+var (
+	errForged   = errors.New("answers come that do not prove to know radKey: it is not that of the server, or somebody else answers")
+	errUnsigned = errors.New("answers come without Message-Authenticator, which anybody on the way could have changed: " +
+		"have the server send it, or set -messageAuthenticator OFF")
+)
+
+// proved tells why b is no answer to the request by one who knows the key, or nil.
+func (r *radius) proved(b, request []byte) error {
 	if len(b) < 20 || len(b) > packetMax || int(binary.BigEndian.Uint16(b[2:])) != len(b) || b[1] != request[1] {
-		return false
+		return errForged
 	}
 	sum := md5.New()
 	sum.Write(b[:4])
@@ -147,19 +152,30 @@ func (r *radius) proved(b, request []byte) bool {
 	sum.Write(b[20:])
 	sum.Write([]byte(r.RadKey))
 	if !hmac.Equal(sum.Sum(nil), b[4:20]) {
-		return false
+		return errForged
 	}
-	signed := false
+	signatures, good := 0, 0
 	whole := attributes(b[20:], func(kind byte, value []byte, at int) {
-		if kind != attrMessageAuthenticator || len(value) != 16 {
+		if kind != attrMessageAuthenticator {
+			return
+		}
+		if signatures++; len(value) != 16 {
 			return
 		}
 		blank := bytes.Clone(b)
 		copy(blank[4:20], request[4:20])
 		clear(blank[20+at : 20+at+16])
-		signed = hmac.Equal(r.mac(blank), value)
+		if hmac.Equal(r.mac(blank), value) {
+			good++
+		}
 	})
-	return whole && signed
+	switch {
+	case !whole || good != signatures || signatures > 1:
+		return errForged
+	case signatures == 0 && r.MessageAuth != "OFF":
+		return errUnsigned
+	}
+	return nil
 }
 
 // attributes calls f for each attribute; at is where the value begins. It tells whether the list is whole.

@@ -15,6 +15,7 @@ type RadiusAction struct {
 	RadAttribute   uint8      `cli:"radAttributeType" min:"1" help:"Attribute that tells groups, e.g. 25 for Class; without it none is looked at"`
 	RadGroupPrefix string     `cli:"radGroupsPrefix" max:"127" help:"What stands before the groups in that attribute, e.g. groups="`
 	RadGroupSep    string     `cli:"radGroupSeparator" def:";" max:"31" help:"What stands between two groups"`
+	MessageAuth    string     `cli:"messageAuthenticator" enum:"ON,OFF" def:"ON" help:"Answers must prove by a Message-Authenticator where they come from; OFF is for servers that cannot send it"`
 	Retries        uint8      `cli:"authServRetry" min:"1" max:"10" def:"3" help:"How often a request is sent until the server counts as silent"`
 	DefaultGroup   string     `cli:"defaultAuthenticationGroup" max:"63" help:"Group that everybody belongs to whom the server lets in"`
 }
@@ -68,7 +69,7 @@ type SystemGlobal struct {
 func init() {
 	register[RadiusAction]("authentication radiusAction", "authentication-radius-action", "add set unset rm show", "RADIUS server that knows accounts", true)
 	unbuilt[RadiusAction]("serverName passEncoding=pap ipVendorID=0 ipAttributeType=0 accounting=OFF pwdVendorID=0 pwdAttributeType=0 " +
-		"callingstationid=DISABLED authentication=ON tunnelEndpointClientIP=DISABLED transport=UDP targetLBVserver messageAuthenticator=ON")
+		"callingstationid=DISABLED authentication=ON tunnelEndpointClientIP=DISABLED transport=UDP targetLBVserver")
 	register[LDAPAction]("authentication ldapAction", "authentication-ldap-action", "add set unset rm show", "Directory that knows accounts", true)
 	unbuilt[LDAPAction]("serverName svrType=AD|NDS ssoNameAttribute authentication=ENABLED requireUser=YES passwdChange=DISABLED " +
 		"nestedGroupExtraction=OFF maxNestingLevel=2 groupNameIdentifier groupSearchAttribute groupSearchSubAttribute groupSearchFilter " +
