@@ -28,6 +28,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv("STORE_TEST_ROLE") {
 	case "save-for-ever":
 		saveForEver(dir)
+	case "die-at":
+		dieAt(dir)
 	case "no-room":
 		noRoom(dir)
 	}
