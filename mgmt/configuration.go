@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -196,20 +197,48 @@ func (o *operator) validate(op *grammar.Op) error {
 	return o.engine.Check(c)
 }
 
+// Receive takes what the client sends along with a command.
+func (o *operator) Receive(in io.Reader) { o.input = in }
+
 func (o *operator) loadFile(who engine.Author, op *grammar.Op) error {
 	name, _ := op.Arg("fileName")
 	mode, _ := op.Arg("mode")
+	data, err := o.bytes(name)
+	if err != nil {
+		return err
+	}
 	return o.candidate.Edit(who, func(c *schema.Config) error {
 		base := c
 		if mode == "replace" {
 			base = nil
 		}
-		next, err := o.read(name, base)
+		next, err := whole(name, data, base)
 		if err == nil {
 			c.Replace(next)
 		}
 		return err
 	})
+}
+
+// bytes are those of a file below /config, or with - what the client sends along.
+func (o *operator) bytes(name string) ([]byte, error) {
+	if name != "-" {
+		return o.store.ReadFile(name)
+	}
+	if o.input == nil {
+		return nil, schema.Refuse(schema.NotPermitted, "load config -").Because("nothing is sent along: ssh HOST \"load config -\" < FILE, or sluice HOST push FILE")
+	}
+	data, err := io.ReadAll(io.LimitReader(o.input, render.MaxText+1))
+	o.input = nil
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("The file has not come whole: %w", err)
+	case len(data) > render.MaxText:
+		return nil, schema.Refuse(schema.BadArgument, name).Because(fmt.Sprintf("it is larger than %d MiB", render.MaxText>>20))
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, schema.Refuse(schema.BadArgument, name).Because("it is empty")
+	}
+	return data, nil
 }
 
 // read is the configuration that a file holds, alone or on top of base. All of it must be right.
@@ -218,6 +247,11 @@ func (a *appliance) read(name string, base *schema.Config) (*schema.Config, erro
 	if err != nil {
 		return nil, err
 	}
+	return whole(name, data, base)
+}
+
+// whole is the configuration that a text holds. All of it must be right.
+func whole(name string, data []byte, base *schema.Config) (*schema.Config, error) {
 	c, problems := document(name, data, base)
 	if len(problems) > 0 {
 		return nil, schema.Refuse(schema.BadArgument, name).Because(first(problems).Error())

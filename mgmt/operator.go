@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -48,7 +49,8 @@ type kernel interface {
 type operator struct {
 	*appliance
 	login  sshd.Login
-	source string // where the session comes from, for the audit line
+	source string    // where the session comes from, for the audit line
+	input  io.Reader // what the client sends along with a command; nil in a session of several
 }
 
 // Config is the running configuration.

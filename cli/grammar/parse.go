@@ -113,7 +113,7 @@ func (r *reader) take(t Token) error {
 		}
 		r.pending = keyword{}
 		return r.value(k, t.Text)
-	case t.Keyword:
+	case t.Keyword && (t.Text != "-" || r.filled == len(r.form.pos)): // a dash alone stands for a file
 		return r.keyword(t)
 	case r.optional.field != nil && (r.filled == len(r.form.pos) || fits(r.optional, t.Text)):
 		return r.value(r.optional, t.Text)

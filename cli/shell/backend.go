@@ -3,6 +3,8 @@
 package shell
 
 import (
+	"io"
+
 	"sluice/cli/grammar"
 	"sluice/vendor-config/schema"
 )
@@ -19,6 +21,11 @@ type Backend interface {
 // outcomes are the same as of Do for each in turn.
 type Batcher interface {
 	DoAll(user string, ops []*grammar.Op) []Outcome
+}
+
+// Receiver is a Backend that can read what a client sends along with one command, as ssh host "load config -" < FILE does.
+type Receiver interface {
+	Receive(in io.Reader)
 }
 
 // Outcome is what Do returns for one operation.

@@ -138,6 +138,8 @@ func (s *Server) session(ss ssh.Session) {
 		if kind == "exec" {
 			if hasPTY {
 				go drain(term.resized)
+			} else if r, ok := b.Backend.(shell.Receiver); ok {
+				r.Receive(ss)
 			}
 			return s.exec(ctx, cancel, ss, b, hasPTY)
 		}

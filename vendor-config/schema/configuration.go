@@ -5,7 +5,7 @@ package schema
 type (
 	// LoadConfig reads a file into the candidate.
 	LoadConfig struct {
-		File string `cli:"fileName" pos:"1" required:"yes" only:"load" max:"255" help:"File below /config, as XML, JSON, YAML or commands, e.g. new.xml"`
+		File string `cli:"fileName" pos:"1" required:"yes" only:"load" max:"255" help:"File below /config, as XML, JSON, YAML or commands, e.g. new.xml; - is what the client sends along: ssh HOST load config - < new.xml"`
 		Mode string `cli:"mode" pos:"2" only:"load" def:"merge" enum:"merge,replace" help:"merge adds to the candidate what the file holds; replace makes the candidate what the file holds"`
 	}
 	// DiffConfig compares configurations.
