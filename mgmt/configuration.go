@@ -155,7 +155,10 @@ func (o *operator) rollback(who engine.Author, op *grammar.Op) (engine.Result, e
 		o.audit("rollback", who, "", err)
 		return engine.Result{}, err
 	}
-	if err := o.engine.Check(c); err != nil {
+	if err = o.mayChange(c); err == nil {
+		err = o.engine.Check(c)
+	}
+	if err != nil {
 		o.audit("rollback", who, "", err)
 		return engine.Result{}, err
 	}
@@ -165,9 +168,10 @@ func (o *operator) rollback(who engine.Author, op *grammar.Op) (engine.Result, e
 func (o *operator) commit(who engine.Author, op *grammar.Op) (engine.Result, error) {
 	how, _ := op.Arg("confirmed")
 	var r engine.Result
-	var err error
-	switch how {
-	case "confirmed":
+	err := o.mayChange(o.candidate.State().Config)
+	switch {
+	case err != nil:
+	case how == "confirmed":
 		within := confirmIn
 		if m, ok := op.Arg("minutes"); ok {
 			n, _ := strconv.Atoi(m) // the field has checked it
@@ -176,13 +180,34 @@ func (o *operator) commit(who engine.Author, op *grammar.Op) (engine.Result, err
 		if r, err = o.candidate.Confirmed(who, within); err == nil {
 			r.Warnings = append(r.Warnings, show.Unconfirmed(o.candidate.State()))
 		}
-	case "cancel":
+	case how == "cancel":
 		r, err = o.candidate.Cancel(who)
 	default:
 		r, err = o.candidate.Commit(who)
 	}
 	o.audit("commit", who, "Done", err)
 	return r, err
+}
+
+// mayChange tells why the session's user may not make another configuration of the running one: he needs the right to each
+// command that this would take.
+func (o *operator) mayChange(to *schema.Config) error {
+	if o.guard == nil {
+		return nil
+	}
+	for _, line := range grammar.Steps(o.engine.Config(), to) {
+		op, err := grammar.Parse(line)
+		if err != nil || op == nil { // no command does it: only who may do everything
+			op, err = grammar.Parse("clear ns config -force full")
+		}
+		if err == nil {
+			err = o.may(op)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o *operator) validate(op *grammar.Op) error {

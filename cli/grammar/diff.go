@@ -10,12 +10,15 @@ import (
 
 // Diff are the commands that make of one configuration another, in an order in which they can be given; they are tried
 // on a copy of from. The order of rows and what no command can say are left aside. Rest are commands that would have to
-// be given and that the appliance would refuse: none between two configurations that are sound.
+// be given and that the appliance would refuse: to be rid of the NSIP, or to have a name change hands in a circle between objects
+// of different kinds.
 func Diff(from, to *schema.Config) (lines, rest []string) {
-	d := &distance{from: from, to: to, again: map[any]bool{}}
-	d.findAgain()
+	all := Steps(from, to)
+	if inOneGo(from, all) {
+		return all, nil
+	}
 	sim := from.Clone()
-	for todo := d.commands(); len(todo) > 0; {
+	for todo := all; len(todo) > 0; {
 		var left []string
 		for _, l := range todo {
 			next := sim.Clone()
@@ -39,6 +42,25 @@ func Diff(from, to *schema.Config) (lines, rest []string) {
 		todo = left
 	}
 	return lines, rest
+}
+
+// Steps are the commands of Diff, in an order in which they need not work.
+func Steps(from, to *schema.Config) []string {
+	d := &distance{from: from, to: to, again: map[any]bool{}}
+	d.findAgain()
+	return d.commands()
+}
+
+// inOneGo tells whether commands work as they stand, which most do and which needs no copy for each.
+func inOneGo(from *schema.Config, lines []string) bool {
+	c := from.Clone()
+	for _, l := range lines {
+		op, err := Parse(l)
+		if err != nil || op == nil || op.Apply(c) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // alike tells whether two configurations have the same rows, in whatever order, as far as commands can say.
@@ -102,6 +124,13 @@ func (d *distance) findAgain() {
 			}
 		}
 	}
+	for _, o := range schema.Objects() {
+		for row := range d.from.Each(o) {
+			if other, ok := d.to.Row(o, o.Key(row)); ok && !o.Single && d.astray(o, row, other) {
+				note(o, row)
+			}
+		}
+	}
 	for more := names != nil; more; {
 		more = false
 		for _, o := range schema.Objects() {
@@ -113,6 +142,21 @@ func (d *distance) findAgain() {
 			}
 		}
 	}
+}
+
+// astray tells whether a row names the same as before and means a row of another object by it: the one of before goes.
+func (d *distance) astray(o *schema.Object, row, other any) bool {
+	v, w := reflect.ValueOf(row).Elem(), reflect.ValueOf(other).Elem()
+	for _, f := range o.Fields {
+		if name := f.Text(v); len(f.Targets()) > 1 && name != "" && name == f.Text(w) {
+			before, had := f.Refers(d.from, name)
+			after, has := f.Refers(d.to, name)
+			if had != nil && has != nil && before != after {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // changeable tells whether commands can change these arguments of a row.
@@ -218,8 +262,13 @@ func changesOf(o *schema.Object, old, row any) (lines []string) {
 			lines = append(lines, keyed(verb, o, row))
 			continue
 		}
-		if f.Pos > 0 && (slices.Contains(f.Only, "set") || slices.Contains(f.Also, "set")) && f.Text(v) != "" {
-			place += " " + Quote(writeText(f, v))
+		if placed(f) && f.Text(v) != "" {
+			place = ""
+			for _, p := range positionals(o) { // with those before it
+				if placed(p) && p.Pos <= f.Pos {
+					place += " " + Quote(writeText(p, v))
+				}
+			}
 			continue
 		}
 		fresh.Set(v)
@@ -240,6 +289,11 @@ func changesOf(o *schema.Object, old, row any) (lines []string) {
 		lines = append(lines, keyed("unset", o, row)+unset)
 	}
 	return lines
+}
+
+// placed tells whether set takes the argument without its name.
+func placed(f *schema.Field) bool {
+	return f.Pos > 0 && (slices.Contains(f.Only, "set") || slices.Contains(f.Also, "set"))
 }
 
 // argument is an argument of set. What stands behind a keyword is written with it.

@@ -21,6 +21,9 @@ func become(t *testing.T, from, to *schema.Config) []string {
 	}) {
 		return nil // which the appliance does not give up
 	}
+	if slices.ContainsFunc(rest, func(l string) bool { return strings.HasPrefix(l, "rm authentication ") }) {
+		return nil // a name that changes hands
+	}
 	if len(rest) > 0 {
 		t.Fatalf("these do not work:\n%s\nfrom\n%s\nto\n%s", strings.Join(rest, "\n"), strings.Join(Lines(from), "\n"), strings.Join(Lines(to), "\n"))
 	}
