@@ -43,6 +43,7 @@ func Complete(head string, c *schema.Config) (candidates []Candidate, prefix str
 		return narrow(next, prefix), prefix
 	}
 	r := newReader(formOf(verb, objs))
+	r.prefix = prefix
 	for _, t := range tokens[used:] {
 		if r.take(t) != nil {
 			return nil, prefix
@@ -67,15 +68,11 @@ func narrow(all []Candidate, prefix string) []Candidate {
 	if prefix == "" {
 		return slices.DeleteFunc(all, func(c Candidate) bool { return c.short })
 	}
-	var out []Candidate
-	for _, c := range all {
+	return slices.DeleteFunc(all, func(c Candidate) bool {
 		placeholder := strings.HasPrefix(c.Text, "<")
 		begins := len(c.Text) >= len(prefix) && strings.EqualFold(c.Text[:len(prefix)], prefix)
-		if begins && !placeholder || placeholder && c.Text != Enter && prefix[0] != '-' {
-			out = append(out, c)
-		}
-	}
-	return out
+		return !(begins && !placeholder || placeholder && c.Text != Enter && prefix[0] != '-')
+	})
 }
 
 // next is what may stand next, given what was read. dash: a keyword was begun.
@@ -103,9 +100,9 @@ func (r *reader) next(c *schema.Config, dash bool) []Candidate {
 	switch {
 	case dash:
 	case at < len(r.form.pos) && len(out) == 0:
-		out = append(out, r.candidates(r.form.at(r.form.pos[at]), c)...)
+		out = r.candidates(r.form.at(r.form.pos[at]), c)
 	case r.form.many && len(out) == 0:
-		out = append(out, r.candidates(keyword{r.form.objs[0], r.form.pos[len(r.form.pos)-1]}, c)...)
+		out = r.candidates(keyword{r.form.objs[0], r.form.pos[len(r.form.pos)-1]}, c)
 	}
 	half := r.form.verb == "add" && r.filled > r.form.need && r.filled < len(r.form.pos)
 	out = append(out, r.openKeywords(r.filled < r.form.need && !dash || half)...)
@@ -119,7 +116,7 @@ func (r *reader) next(c *schema.Config, dash bool) []Candidate {
 func (r *reader) openKeywords(early bool) []Candidate {
 	var out []Candidate
 	for _, k := range r.form.keywords() {
-		if r.values[where(k)] == nil && (!early || k.field.Flag) {
+		if r.values[k] == nil && (!early || k.field.Flag) {
 			out = append(out, Candidate{Text: "-" + k.field.CLI, Help: describe(k.field)})
 		}
 	}
@@ -165,50 +162,77 @@ func (r *reader) candidates(k keyword, c *schema.Config) []Candidate {
 	case f.Key > 0 && r.form.verb != "add" && r.form.verb != "bind" && (f.Ref == "" || f.Within || r.form.verb == "unbind" && f.Key > 1) && k.obj.Rows:
 		return r.live(k, c)
 	case f.Ref != "":
-		return references(f.Targets(), describe(f), c)
+		return r.references(f.Targets(), describe(f), c)
 	}
 	return []Candidate{{Text: "<" + f.CLI + ">", Help: describe(f)}}
 }
 
+// names collects names as candidates. One that does not continue what was begun is only known to be there.
+type names struct {
+	prefix string
+	any    bool
+	list   []Candidate
+}
+
+func (n *names) add(name, help string) {
+	n.any = true
+	if !n.wants(name) {
+		return
+	}
+	n.list = append(n.list, Candidate{Text: Quote(name), Help: help})
+}
+
+func (n *names) wants(name string) bool {
+	return !plain(name) || len(name) >= len(n.prefix) && strings.EqualFold(name[:len(n.prefix)], n.prefix)
+}
+
+// or are the names, or a placeholder where there is none.
+func (n *names) or(f *schema.Field, help string) []Candidate {
+	if !n.any {
+		return []Candidate{{Text: "<" + f.CLI + ">", Help: help}}
+	}
+	return n.list
+}
+
 // references are the names of the rows of objects.
-func references(among []*schema.Object, help string, c *schema.Config) []Candidate {
-	var out []Candidate
+func (r *reader) references(among []*schema.Object, help string, c *schema.Config) []Candidate {
+	out := names{prefix: r.prefix}
 	for _, o := range among {
 		key := o.Keys()[0]
-		out = slices.Grow(out, c.Len(o))
+		wanted := 0
+		for row := range c.Each(o) { // a long list that grows as it is made costs more than looking twice
+			if out.wants(key.Text(reflect.ValueOf(row).Elem())) {
+				wanted++
+			}
+		}
+		out.list = slices.Grow(out.list, wanted+2)
 		for row := range c.Each(o) {
-			out = append(out, Candidate{Text: Quote(key.Text(reflect.ValueOf(row).Elem())), Help: o.Help})
+			out.add(key.Text(reflect.ValueOf(row).Elem()), o.Help)
 		}
 		if o == schema.Of[schema.LBMonitor]() {
 			for _, m := range schema.BuiltinMonitors() {
-				out = append(out, Candidate{Text: m.Name, Help: "Built-in monitor"})
+				out.add(m.Name, "Built-in monitor")
 			}
 		}
 	}
-	if len(out) == 0 {
-		out = append(out, Candidate{Text: "<" + among[0].Keys()[0].CLI + ">", Help: help})
-	}
-	return out
+	return out.or(among[0].Keys()[0], help)
 }
 
 // live are the values that a key field has in the rows that agree with the keys given so far.
 func (r *reader) live(k keyword, c *schema.Config) []Candidate {
 	if k.field.Key == 1 && len(k.obj.Keys()) == 1 {
-		return references([]*schema.Object{k.obj}, describe(k.field), c)
+		return r.references([]*schema.Object{k.obj}, describe(k.field), c)
 	}
-	var out []Candidate
-	var seen []string
+	out := names{prefix: r.prefix}
+	seen := map[string]bool{}
 	for row := range c.Each(k.obj) {
 		v := reflect.ValueOf(row).Elem()
-		if text := k.field.Text(v); r.agree(k, v) && !slices.Contains(seen, text) {
-			seen = append(seen, text)
-			out = append(out, Candidate{Text: Quote(text), Help: k.obj.Help})
+		if text := k.field.Text(v); !seen[text] && r.agree(k, v) {
+			seen[text] = true
+			out.add(text, k.obj.Help)
 		}
 	}
-	if len(out) == 0 {
-		out = append(out, Candidate{Text: "<" + k.field.CLI + ">", Help: describe(k.field)})
-	}
-	return out
+	return out.or(k.field, describe(k.field))
 }
 
 // agree tells whether the row has the key values that stand before k on the line.
@@ -217,9 +241,9 @@ func (r *reader) agree(k keyword, v reflect.Value) bool {
 		if f.Key >= k.field.Key {
 			return true
 		}
-		at := where(keyword{k.obj, f})
+		at := keyword{k.obj, f}
 		if f.Key == 1 && !f.Keyword {
-			at = where(keyword{r.form.objs[0], r.form.pos[0]})
+			at = keyword{r.form.objs[0], r.form.pos[0]}
 		}
 		if given := r.values[at]; given != nil && given[0] != f.Text(v) {
 			return false

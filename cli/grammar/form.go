@@ -15,6 +15,13 @@ type form struct {
 	need int              // how many of them must be given
 	many bool             // the last positional may be repeated
 
+	all struct { // see formOf
+		keywords []keyword
+		names    []string
+		ignored  map[string]int
+		exact    map[string]int // place in names of each
+	}
+
 	inner *schema.Object // one of objs, which the command is about if the keys within are given: all or none; see schema, within
 }
 
@@ -24,7 +31,7 @@ type keyword struct {
 	field *schema.Field
 }
 
-func formOf(verb string, objs []*schema.Object) *form {
+func newForm(verb string, objs []*schema.Object) *form {
 	f := &form{verb: verb, objs: objs}
 	main := objs[0]
 	for _, k := range main.Keys() {
@@ -118,8 +125,8 @@ func positionals(o *schema.Object) []*schema.Field {
 	return pos
 }
 
-// keywords are the arguments that the form takes as -name, in the order of the schema.
-func (f *form) keywords() []keyword {
+// findKeywords are the arguments that the form takes as -name, in the order of the schema.
+func (f *form) findKeywords() []keyword {
 	var all []keyword
 	for i, o := range f.objs {
 		for _, a := range o.Fields {
@@ -161,8 +168,8 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 	return false
 }
 
-// ignored are keywords that change nothing: how many values follow them.
-func (f *form) ignored() map[string]int {
+// findIgnored are keywords that change nothing: how many values follow them.
+func (f *form) findIgnored() map[string]int {
 	m := map[string]int{"-devno": 1}
 	switch f.verb {
 	case "show":
@@ -201,8 +208,8 @@ var verbUnbuilt = map[string]map[string][]string{
 	"show":    {"internal": nil, "detail": nil},
 }
 
-// names are all words that begin with a dash and mean something here, so that an abbreviation never picks one of two.
-func (f *form) names() []string {
+// findNames are all words that begin with a dash and mean something here, so that an abbreviation never picks one of two.
+func (f *form) findNames() []string {
 	var all []string
 	for _, k := range f.keywords() {
 		all = append(all, "-"+k.field.CLI)

@@ -153,7 +153,7 @@ func (im *importer) line(text string) (Fate, string) {
 	if len(tokens) == 0 {
 		return Passed, ""
 	}
-	op, err := Parse(text)
+	op, err := parse(text, tokens)
 	if err == nil {
 		err = im.execute(op)
 	}

@@ -38,6 +38,10 @@ func lines(c *schema.Config, hide bool) []string {
 // command.
 func Discreet(line string) string {
 	tokens, _, _ := Tokenize(line)
+	return discreet(line, tokens)
+}
+
+func discreet(line string, tokens []Token) string {
 	hide := secretPlaces(tokens)
 	for i := len(tokens) - 1; i > 0; i-- {
 		if t := tokens[i-1]; hide[i] || t.Keyword && len(t.Text) > 2 && secretNamed(t.Text[1:]) {

@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
@@ -16,6 +15,11 @@ func Parse(line string) (*Op, error) {
 	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}
+	return parse(line, tokens)
+}
+
+// parse is Parse of a line whose words are known.
+func parse(line string, tokens []Token) (*Op, error) {
 	verb, objs, used, next, err := resolve(tokens)
 	switch {
 	case err != nil:
@@ -39,7 +43,7 @@ func Parse(line string) (*Op, error) {
 		all = append(all, ops...)
 	}
 	op := all[0]
-	op.Line, op.Also = Discreet(line), all[1:]
+	op.Line, op.Also = discreet(line, tokens), all[1:]
 	return op, nil
 }
 
@@ -81,23 +85,22 @@ func session(word string, rest []Token, line string) (*Op, error) {
 // follows from its state.
 type reader struct {
 	form      *form
-	filled    int                 // positionals that were given
-	names     []string            // values of a positional that repeats
-	values    map[string][]string // by place: see where
-	order     []keyword           // arguments in the order typed, once each
-	pending   keyword             // a keyword that waits for its value
-	optional  keyword             // what may stand here without a dash: a unit, another value of the same keyword
-	skip      int                 // values of an ignored keyword still to come
-	neutral   []string            // values that the unbuilt keyword refused otherwise accepts
-	refused   string              // its name
-	encrypted bool                // a device says that the password is its hash
-	dropped   int                 // arguments that ask for nothing
-	operator  string              // what the value that is pending is compared by, with a space behind it
+	filled    int                  // positionals that were given
+	names     []string             // values of a positional that repeats
+	values    map[keyword][]string // by argument
+	order     []keyword            // arguments in the order typed, once each
+	pending   keyword              // a keyword that waits for its value
+	optional  keyword              // what may stand here without a dash: a unit, another value of the same keyword
+	skip      int                  // values of an ignored keyword still to come
+	neutral   []string             // values that the unbuilt keyword refused otherwise accepts
+	refused   string               // its name
+	encrypted bool                 // a device says that the password is its hash
+	dropped   int                  // arguments that ask for nothing
+	prefix    string               // of what completion looks for: names that do not begin so need not be listed
+	operator  string               // what the value that is pending is compared by, with a space behind it
 }
 
-func newReader(f *form) *reader { return &reader{form: f, values: map[string][]string{}} }
-
-func where(k keyword) string { return k.obj.YANG + "\x00" + k.field.CLI }
+func newReader(f *form) *reader { return &reader{form: f, values: map[keyword][]string{}} }
 
 func (r *reader) take(t Token) error {
 	switch {
@@ -132,7 +135,7 @@ func (r *reader) take(t Token) error {
 
 // replaced tells whether a keyword was given that stands in the place of the positional.
 func (r *reader) replaced(p *schema.Field) bool {
-	return p.Unless != "" && r.values[r.form.objs[0].YANG+"\x00"+p.Unless] != nil
+	return p.Unless != "" && r.values[keyword{r.form.objs[0], r.form.objs[0].Field(p.Unless)}] != nil
 }
 
 // takeUnbuilt reads the value of an argument that this version does not build.
@@ -157,13 +160,13 @@ func (r *reader) positional(f *schema.Field, s string) error {
 	if err != nil {
 		return err
 	}
-	if k.field.Sealed && r.values[where(k)] != nil {
+	if k.field.Sealed && r.values[k] != nil {
 		return schema.Refuse(schema.BadArgument, k.field.CLI).Because("it is given twice")
 	}
 	if r.form.many && f == r.form.pos[len(r.form.pos)-1] {
 		r.names = append(r.names, v)
 	}
-	r.values[where(k)] = append(r.values[where(k)], v)
+	r.values[k] = append(r.values[k], v)
 	if k.field.Key == 0 && !slices.Contains(r.order, k) {
 		r.order = append(r.order, k)
 	}
@@ -176,7 +179,7 @@ func (r *reader) keyword(t Token) error {
 		r.skip, r.encrypted = n, r.encrypted || t.Text == "-encrypted"
 		return nil
 	}
-	name, several := match(t.Text, r.form.names())
+	name, several := r.form.name(t.Text)
 	switch {
 	case several != nil:
 		slices.Sort(several)
@@ -192,14 +195,14 @@ func (r *reader) keyword(t Token) error {
 		if k.field.CLI != name {
 			continue
 		}
-		if r.values[where(k)] != nil {
+		if r.values[k] != nil {
 			return schema.Refuse(schema.BadArgument, "-"+name).Because("it is given twice")
 		}
 		r.order = append(r.order, k)
 		if r.form.verb == "unset" || k.field.Flag {
-			r.values[where(k)] = []string{""}
+			r.values[k] = []string{""}
 			if r.form.verb != "unset" && len(k.field.Enum) > 0 { // that of a row says YES
-				r.values[where(k)][0] = k.field.Enum[0]
+				r.values[k][0] = k.field.Enum[0]
 			}
 			return nil
 		}
@@ -231,7 +234,7 @@ func (r *reader) value(k keyword, s string) error {
 	if err != nil {
 		return err
 	}
-	old := r.values[where(k)]
+	old := r.values[k]
 	r.optional = keyword{}
 	if k.field.Many {
 		if k.field.Key == 0 && old != nil {
@@ -246,7 +249,7 @@ func (r *reader) value(k keyword, s string) error {
 	} else if r.form.verb == "set" && k.obj != r.form.objs[0] && k.obj != r.form.inner && k.field.Key == 0 {
 		r.pending = keyword{k.obj, k.obj.Keys()[1]}
 	}
-	r.values[where(k)] = append(old, v)
+	r.values[k] = append(old, v)
 	if !slices.Contains(r.order, k) {
 		r.order = append(r.order, k)
 	}
@@ -275,11 +278,12 @@ func canonical(k keyword, s string) (string, error) {
 			s = word
 		}
 	}
-	scratch := reflect.New(k.obj.Type).Elem()
-	if err := f.Set(scratch, s); err != nil {
+	row, back := scratch(k.obj)
+	defer back()
+	if err := f.Set(row, s); err != nil {
 		return "", err
 	}
-	return f.Text(scratch), nil
+	return f.Text(row), nil
 }
 
 // finish checks that nothing is missing and makes the operations.
@@ -292,7 +296,7 @@ func (r *reader) finish() ([]*Op, error) {
 	}
 	if r.encrypted {
 		for _, k := range r.order {
-			for _, v := range r.values[where(k)] {
+			for _, v := range r.values[k] {
 				if k.field.Sealed && !password.Is(v) {
 					return nil, schema.Refuse(schema.NotSupported, "encrypted").Because("the form of the hash is not known: give the password itself")
 				}
@@ -360,7 +364,7 @@ func (r *reader) about() ([]*schema.Object, error) {
 			return nil, r.misplaced(k)
 		}
 		own := keyword{all[at], all[at].Field(k.field.CLI)}
-		r.values[where(own)], r.order[i] = r.values[where(k)], own
+		r.values[own], r.order[i] = r.values[k], own
 	}
 	return all, nil
 }
@@ -368,7 +372,7 @@ func (r *reader) about() ([]*schema.Object, error) {
 // named tells whether the whole key of a row of o was given.
 func (r *reader) named(o *schema.Object) bool {
 	for _, k := range o.Keys() {
-		if (k.Keyword || k.Within) && r.values[where(keyword{o, k})] == nil {
+		if (k.Keyword || k.Within) && r.values[keyword{o, k}] == nil {
 			return false
 		}
 	}
@@ -410,7 +414,7 @@ func (r *reader) ops(o *schema.Object, aside bool) []*Op {
 	op := &Op{Verb: r.form.verb, Object: o}
 	for _, k := range r.order {
 		if k.obj == o && k.field.Key == 0 {
-			op.Args = append(op.Args, Arg{k.field, strings.Join(r.values[where(k)], " ")})
+			op.Args = append(op.Args, Arg{k.field, strings.Join(r.values[k], " ")})
 		}
 	}
 	if aside && r.form.verb == "set" && len(op.Args) == 0 {
@@ -429,9 +433,9 @@ func (r *reader) ops(o *schema.Object, aside bool) []*Op {
 func (r *reader) keyed(o *schema.Object, op *Op) []*Op {
 	ops := []*Op{op}
 	for _, k := range o.Keys() {
-		at := where(keyword{o, k})
+		at := keyword{o, k}
 		if k.Key == 1 && !k.Keyword { // objects that share words share the first positional
-			at = where(keyword{r.form.objs[0], r.form.pos[0]})
+			at = keyword{r.form.objs[0], r.form.pos[0]}
 		}
 		values := r.values[at]
 		if values == nil {

@@ -172,8 +172,21 @@ func shorten(s string) string {
 	return s
 }
 
+// plain tells at once of most words that they need no quotes.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' && (c != '-' || i == 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
 // Quote writes a value as one word of a line; it adds quotes only if the word would be read differently without.
 func Quote(s string) string {
+	if plain(s) {
+		return s
+	}
 	t, _, err := Tokenize(s)
 	if err == nil && len(t) == 1 && t[0].Text == s && !t[0].Quoted && !t[0].Keyword && t[0].Start == 0 && t[0].End == len(s) {
 		return s

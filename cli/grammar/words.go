@@ -151,10 +151,13 @@ func ambiguous(word string, several []string) error {
 // resolve reads the verb and the words of the object. It returns the objects that share them and take the verb, the main
 // one first, and how many tokens it used. When the tokens end too early, objs is empty and next are the words that may follow.
 func resolve(tokens []Token) (verb string, objs []*schema.Object, used int, next []Candidate, err error) {
-	known := append(texts(verbs), texts(sessionWords)...)
 	if len(tokens) == 0 {
 		return "", nil, 0, append(slices.Clone(verbs), sessionWords...), nil
 	}
+	if objs, used := inFull(tokens); objs != nil {
+		return tokens[0].Text, objs, used, nil, nil
+	}
+	known := append(texts(verbs), texts(sessionWords)...)
 	word := tokens[0].Text
 	if long, ok := shortFor[strings.ToLower(word)]; ok {
 		word = long
