@@ -19,6 +19,7 @@ import (
 	"sluice/mgmt/monitor"
 	"sluice/mgmt/resolve"
 	"sluice/mgmt/store"
+	"sluice/mgmt/telemetry"
 	"sluice/vendor-config/schema"
 )
 
@@ -27,7 +28,7 @@ const firstLook = 2 * time.Second
 
 // start brings up everything but the door. The startup configuration is in force when it returns, as far as it could
 // be read.
-func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, error) {
+func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry.Log) (*appliance, error) {
 	st, err := store.Open(s.ConfigDir)
 	if err != nil {
 		return nil, err
@@ -40,12 +41,12 @@ func start(ctx context.Context, s *settings, log *slog.Logger) (*appliance, erro
 		return nil, err
 	}
 	h.Manage(s.Management.Device)
-	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname)}
+	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname), syslog: syslog, configDir: s.ConfigDir}
 	n := &names{a: a}
 	resolver := resolve.New(s.Resolv, n.answer)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check,
+		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check, InForce: a.inForce,
 		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion(),
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})

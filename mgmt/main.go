@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sluice/mgmt/sshd"
+	"sluice/mgmt/telemetry"
 	"sluice/vendor-config/password"
 )
 
@@ -66,14 +67,16 @@ func run(config string) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	syslog := telemetry.NewLog(slog.NewTextHandler(os.Stderr, nil), new(net.Dialer).DialContext)
+	defer syslog.Close()
+	log := slog.New(syslog.Handler())
 	// Before anything is changed: who cannot be reached is not to set up the ports. Clients wait until Serve.
 	listener, err := net.Listen("tcp", s.SSH.Listen)
 	if err != nil {
 		return fmt.Errorf("the SSH door cannot open at %s (ssh.listen): %w", s.SSH.Listen, err)
 	}
 	defer listener.Close()
-	a, err := start(ctx, s, log)
+	a, err := start(ctx, s, log, syslog)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"sluice/mgmt/show"
 	"sluice/mgmt/sshd"
 	"sluice/mgmt/store"
+	"sluice/mgmt/telemetry"
 	"sluice/vendor-config/schema"
 )
 
@@ -31,6 +32,8 @@ type appliance struct {
 	system    show.System // Degraded holds what was wrong with the startup configuration
 	log       *slog.Logger
 	now       func() time.Time
+	syslog    *telemetry.Log
+	configDir string
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string
 	close    func() // ends everything that start has begun
@@ -169,6 +172,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 	switch op.Object.YANG {
 	case "ns-running-config", "ns-conf", "ns-saved-config", "ns-config":
 		v.Saved = o.saved()
+	case "audit-syslog-action":
+		v.Receivers = o.receivers()
 	case "arp":
 		v.Neighbors = o.neighbors()
 	case "version":

@@ -333,7 +333,7 @@ func clearConfig(c *schema.Config, level string) {
 		}
 	}
 	if level != "full" {
-		for _, o := range append(accounts(), schema.Of[schema.NSHostName](), schema.Of[schema.VLAN](), schema.Of[schema.VLANInterface]()) {
+		for _, o := range append(append(accounts(), auditLog()...), schema.Of[schema.NSHostName](), schema.Of[schema.VLAN](), schema.Of[schema.VLANInterface]()) {
 			for _, row := range c.Rows(o) {
 				keep.Put(o, row)
 			}
@@ -345,6 +345,11 @@ func clearConfig(c *schema.Config, level string) {
 		}
 	}
 	c.Replace(keep)
+}
+
+// auditLog are the objects that say who is told what happens: who clears the rest is not to go unseen.
+func auditLog() []*schema.Object {
+	return []*schema.Object{schema.Of[schema.AuditSyslogParams](), schema.Of[schema.AuditSyslogAction](), schema.Of[schema.AuditSyslogPolicy](), schema.Of[schema.AuditSyslogGlobal]()}
 }
 
 // accounts are the objects that say who may do what.

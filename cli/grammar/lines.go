@@ -181,26 +181,31 @@ func line(o *schema.Object, row any, hide bool) string {
 		words = append(words, Quote(text))
 	}
 	for _, k := range f.keywords() {
-		if !written(o, k.field, v) && !followed(o, k, v) {
-			continue
-		}
-		words = append(words, "-"+k.field.CLI)
-		switch {
-		case k.field.Secret && hide:
-			words = append(words, schema.Hidden)
-		case !k.field.Flag:
-			words = append(words, values(k.field, v)...)
-		}
-		for _, a := range after(k) {
-			if written(o, a, v) || last != nil { // else a positional that follows would be taken for it
-				words = append(words, Quote(a.Text(v)))
-			}
+		if written(o, k.field, v) || followed(o, k, v) {
+			words = append(words, keywordWords(o, k, v, hide, last != nil)...)
 		}
 	}
 	for _, p := range last {
 		words = append(words, Quote(writeText(p, v)))
 	}
 	return strings.Join(words, " ")
+}
+
+// keywordWords are a keyword with its value and what stands behind it; all of that if a positional follows, which would be taken for it.
+func keywordWords(o *schema.Object, k keyword, v reflect.Value, hide, whole bool) []string {
+	words := []string{"-" + k.field.CLI}
+	switch {
+	case k.field.Secret && hide:
+		words = append(words, schema.Hidden)
+	case !k.field.Flag:
+		words = append(words, values(k.field, v)...)
+	}
+	for _, a := range after(k) {
+		if written(o, a, v) || whole {
+			words = append(words, Quote(a.Text(v)))
+		}
+	}
+	return words
 }
 
 // writeText is a positional as a device writes it: a port of 0 as *.

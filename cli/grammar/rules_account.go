@@ -92,7 +92,7 @@ func serverNamed[T any](nameOf func(*T) string) rules {
 func serverPolicy[T any](nameOf func(*T) string) rules {
 	return rules{
 		check: typed(func(c *schema.Config, row *T) error {
-			return otherNamed(c, nameOf(row), schema.Of[T](), schema.Of[schema.RadiusPolicy](), schema.Of[schema.LDAPPolicy](), schema.Of[schema.AuthenticationPolicy]())
+			return otherNamed(c, nameOf(row), schema.Of[T](), schema.Of[schema.RadiusPolicy](), schema.Of[schema.LDAPPolicy](), schema.Of[schema.AuthenticationPolicy](), schema.Of[schema.AuditSyslogPolicy]())
 		}),
 		inUse: typed(func(c *schema.Config, row *T) error { return globalInUse(c, nameOf(row)) }),
 	}

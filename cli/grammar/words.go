@@ -59,8 +59,8 @@ var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbrs,ns acl,ns acls,
 	"forwardingsession,fis,ns ratecontrol,ns tcpprofile,ns tcpparam,ns httpprofile,ns httpparam,ns timeout,ns spparams,ns surgeq,"+
 	"ns limitidentifier,ns limitselector,ns info,ns connectiontable,ns events,ns rollbackcmd,ns license,ns rpcnode,"+
 	"ns trafficdomain,ns partition,router dynamicrouting,router bgp,snmp community,snmp manager,snmp trap,snmp alarm,snmp mib,"+
-	"snmp option,snmp user,snmp view,snmp group,snmp engineid,audit syslogaction,audit syslogpolicy,audit syslogparams,"+
-	"audit syslogglobal,audit messageaction,audit nslogaction,appflow collector,appflow action,appflow policy,appflow param,"+
+	"snmp option,snmp user,snmp view,snmp group,snmp engineid,"+
+	"audit messageaction,audit nslogaction,appflow collector,appflow action,appflow policy,appflow param,"+
 	"appflow global,system backup,"+
 	"ssl certkey,ssl vserver,ssl service,ssl servicegroup,policy expression,policy patset,policy stringmap,policy dataset,"+
 	"responder policy,responder action,rewrite policy,rewrite action,dns nameserver,dns addrec,dns suffix,dns parameter,ntp server,"+

@@ -195,6 +195,9 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if e.opt.Resolver != nil && (prev.compiled == nil || !identical(prev.compiled.Queries, out.Queries)) {
 		e.opt.Resolver.Set(out.Queries)
 	}
+	if e.opt.InForce != nil {
+		e.opt.InForce(c)
+	}
 	return r, nil
 }
 

@@ -64,6 +64,7 @@ type Options struct {
 
 	Resolver Resolver                   // of domain names; nil: they have no addresses
 	Check    func(*schema.Config) error // of a whole configuration that no operations have made; nil accepts all
+	InForce  func(*schema.Config)       // told of every configuration that is put in force; must not wait
 	Note     func(Noted)                // told of every configuration that a command has put in force; must not wait
 	Version  uint64                     // of the last configuration of an earlier run, so that numbers go on
 	Now      func() time.Time           // time.Now when nil

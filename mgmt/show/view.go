@@ -34,6 +34,8 @@ type View struct {
 	Sessions  *api.Sessions
 	Logins    []Login
 
+	Receivers map[string]Receiver // syslog servers that are in force, by their actions
+
 	ChangedAt time.Time // of the running configuration
 	Saved     Saved
 }
@@ -44,6 +46,14 @@ type Neighbor struct {
 	IP     netip.Addr
 	MAC    [6]byte
 	Origin string // DYNAMIC, STATIC
+}
+
+// Receiver is how a syslog server is doing.
+type Receiver struct {
+	Connected  bool
+	Problem    string // why it is not
+	Sent, Lost uint64 // messages
+	Waiting    int
 }
 
 // Saved is the startup configuration on disk.
@@ -106,7 +116,9 @@ var writers = map[string]func(*page) error{
 	"stat service-group-member-stat": statMember,
 
 	"show ns-config": showNSConfig, "show ns-hostname": showHostName,
-	"show version": showVersion, "show hardware": showHardware,
+	"show audit-syslog-action": showSyslogAction, "show audit-syslog-policy": showSyslogPolicy, "show audit-syslog-global": showSyslogGlobal,
+	"show audit-syslog-params": showSyslogParams,
+	"show version":             showVersion, "show hardware": showHardware,
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
 	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ func TestNSIP(t *testing.T) {
 		t.Run("moves", nsipMoves)
 		t.Run("without a dataplane", nsipWithoutDataplane)
 		t.Run("metrics", metricsOfRunning)
+		t.Run("syslog", syslogOfRunning)
 		t.Run("single NIC", nsipSingle)
 	}); err != nil {
 		t.Fatal(err)
@@ -177,6 +179,52 @@ func metricsOfRunning(t *testing.T) {
 		if strings.Contains(string(text), zero+"\n") {
 			t.Errorf("not counted: %s", zero)
 		}
+	}
+}
+
+// syslogOfRunning: a real receiver on the operators' network gets who did what, and goes on to when management has started again.
+func syslogOfRunning(t *testing.T) {
+	dir, err := os.MkdirTemp("", "rsyslog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	conf := fmt.Sprintf("global(workDirectory=%q)\nmodule(load=\"imtcp\")\ntemplate(name=\"seen\" type=\"string\" string=\"%%hostname%%|%%msg%%\\n\")\n"+
+		"ruleset(name=\"all\") { action(type=\"omfile\" file=\"%s/seen\" template=\"seen\") }\ninput(type=\"imtcp\" port=\"514\" ruleset=\"all\")\n", dir, dir)
+	if err := os.WriteFile(dir+"/conf", []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.Start("ops", "ops-rsyslog", "rsyslogd", "-n", "-f", dir+"/conf", "-i", dir+"/pid"); err != nil {
+		t.Fatal(err)
+	}
+	a := managedAt(newNSIP)
+	for _, line := range []string{"add audit syslogAction ops " + topology.OpsIP + " -logLevel ALL -transport TCP", "add audit syslogPolicy ops ns_true ops",
+		"bind audit syslogGlobal -policyName ops -priority 1", "add server logged 10.1.0.88"} {
+		if _, err := a.Shell(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	comes := func(want string) {
+		t.Helper()
+		if err := topology.Eventually(30*time.Second, func() error {
+			if b, _ := os.ReadFile(dir + "/seen"); !strings.Contains(string(b), want) {
+				return fmt.Errorf("the receiver has not got %s:\n%s", want, b)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	comes(`user=nsroot source=` + topology.OpsIP)
+	comes(`line="add server logged 10.1.0.88"`)
+	if out, err := a.Shell("show audit syslogAction ops"); err != nil || !strings.Contains(out, "State: UP") || !strings.Contains(out, "lost: 0") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	kill(t, a, "mgmt")
+	reach(t, a)
+	comes("management was restarted")
+	if b, _ := os.ReadFile(dir + "/seen"); !strings.Contains(string(b), "lb1|") {
+		t.Errorf("no message bears the host name:\n%.1000s", b)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 // canonicals bring text of a syntax into its one written form; text that is not of the syntax stays as it is and is refused.
 var canonicals = map[string]func(string) string{
 	"payload":         escapeControls,
+	"severities":      strings.ToUpper,
 	"address":         oneAddress,
 	"address6":        oneAddress,
 	"prefix6":         onePrefix,

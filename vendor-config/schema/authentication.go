@@ -60,9 +60,9 @@ type AuthenticationPolicy struct {
 	Action string `cli:"action" required:"yes" ref:"authentication radiusAction,authentication ldapAction" help:"The server of accounts"`
 }
 
-// SystemGlobal binds a policy, so that its server is asked for administrators.
+// SystemGlobal binds a policy, so that its server is asked for administrators, or gets log messages.
 type SystemGlobal struct {
-	Policy   string `cli:"policyName" key:"1" ref:"authentication radiusPolicy,authentication ldapPolicy,authentication Policy" help:"Name of the policy"`
+	Policy   string `cli:"policyName" key:"1" ref:"authentication radiusPolicy,authentication ldapPolicy,authentication Policy,audit syslogPolicy" help:"Name of the policy"`
 	Priority uint32 `cli:"priority" only:"bind" def:"0" max:"2147483647" help:"Servers of lower numbers are asked first"`
 }
 
@@ -79,7 +79,7 @@ func init() {
 	register[LDAPPolicy]("authentication ldapPolicy", "authentication-ldap-policy", "add set rm show", "When a directory is asked", true)
 	register[AuthenticationPolicy]("authentication Policy", "authentication-policy", "add set rm show", "When a server of accounts is asked", true)
 	unbuilt[AuthenticationPolicy]("undefAction comment logAction")
-	register[SystemGlobal]("system global", "system-global", "bind unbind show", "Policies of servers that are asked for administrators", true)
+	register[SystemGlobal]("system global", "system-global", "bind unbind show", "Policies of servers that are asked for administrators or get log messages", true)
 	unbuilt[SystemGlobal]("nextFactor gotoPriorityExpression=NEXT|END feature")
 }
 

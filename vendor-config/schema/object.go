@@ -174,7 +174,8 @@ var (
 // fileOrder is the order in which objects are written, as device-saved files have it.
 var fileOrder = []string{"ns-hostname", "system-parameter", "system-cmd-policy", "system-user", "system-user-policy", "system-user-key", "system-group",
 	"system-group-user", "system-group-policy", "authentication-radius-action", "authentication-ldap-action", "authentication-radius-policy",
-	"authentication-ldap-policy", "authentication-policy", "system-global", "vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
+	"authentication-ldap-policy", "authentication-policy",
+	"audit-syslog-params", "audit-syslog-action", "audit-syslog-policy", "audit-syslog-global", "system-global", "vlan", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
 	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "ns-timeout", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route"}
 
 // Objects are all objects in the order in which they are written to a file: those that are built, then those that are only
