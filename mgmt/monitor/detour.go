@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"sync"
@@ -40,7 +42,8 @@ type detours struct {
 	raw    int // takes whole IPv4 packets
 	frames int // takes IPv4 packets with the MAC address that they go to
 	ways   map[origin]*way
-	done   chan struct{} // closed when the reader has ended
+	cards  map[[4]byte]*card // of devices that probes go Through
+	done   chan struct{}     // closed when the reader has ended
 }
 
 // origin is what a packet of a probe is known by: the socket that sent it.
@@ -63,6 +66,21 @@ type way struct {
 	keep   time.Duration
 }
 
+// card is the MAC address of a device: the answer to the one question that all who want to know it wait for.
+type card struct {
+	known chan struct{} // closed when the answer is there
+	dev   int           // index of the link
+	mac   [6]byte
+	err   error
+	until time.Time // it is asked for again afterwards, or when a probe has failed: the device may have been replaced
+}
+
+// cardKept is how long an answer holds, on average. ARP of many devices each second would be more than the ports let through.
+const cardKept = 10 * time.Second
+
+// cardsMax is how many answers are kept beside those that are being waited for, before old ones are dropped.
+const cardsMax = 4096
+
 type detourKey struct{}
 
 // withDetours is a context in which probes can be sent on detours.
@@ -80,8 +98,7 @@ func (a astray) Error() string { return a.text }
 
 func strayed(format string, a ...any) error { return astray{fmt.Sprintf(format, a...), true} }
 
-// wayTo is the way of a probe, or nil if it goes straight to its target. The device of one that goes Through is asked for its MAC
-// address, each time: it may have been replaced.
+// wayTo is the way of a probe, or nil if it goes straight to its target.
 func wayTo(ctx context.Context, p *compile.Probe) (*way, error) {
 	if p.Way == compile.Direct {
 		return nil, nil
@@ -105,15 +122,76 @@ func wayTo(ctx context.Context, p *compile.Probe) (*way, error) {
 		w.keep = time.Until(end) + lingering
 	}
 	if p.Way == compile.Through {
-		device := *p
-		device.Target = netip.AddrPortFrom(via, 0)
-		dev, mac, err := askARP(ctx, &device)
+		c, err := d.cardOf(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		w.dev, w.mac = dev.Index, mac
+		w.dev, w.mac = c.dev, c.mac
 	}
 	return w, nil
+}
+
+// cardOf finds the MAC address of the device that a probe goes Through.
+func (d *detours) cardOf(ctx context.Context, p *compile.Probe) (*card, error) {
+	via := p.Via.Unmap().As4()
+	d.mu.Lock()
+	c := d.cards[via]
+	asks := c == nil || isDone(c.known) && time.Now().After(c.until)
+	if asks {
+		c = &card{known: make(chan struct{})}
+		maps.DeleteFunc(d.cards, func(_ [4]byte, c *card) bool { return len(d.cards) > cardsMax && isDone(c.known) })
+		d.cards[via] = c
+	}
+	d.mu.Unlock()
+	if asks {
+		d.ask(ctx, p, c)
+	}
+	select {
+	case <-c.known:
+		return c, c.err
+	case <-ctx.Done():
+		return nil, astray{text: "ARP reply timed out"}
+	}
+}
+
+// ask has the device of a probe asked for its MAC address. It goes on though the probe is taken away, since others wait for it.
+func (d *detours) ask(ctx context.Context, p *compile.Probe, c *card) {
+	defer close(c.known)
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(context.WithoutCancel(ctx), end)
+		defer cancel()
+	}
+	device := *p
+	device.Target = netip.AddrPortFrom(p.Via, 0)
+	dev, mac, err := askARP(ctx, &device)
+	until := time.Now().Add(cardKept*3/4 + rand.N(cardKept/2))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c.mac, c.err = mac, err; err == nil {
+		c.dev, c.until = dev.Index, until
+	}
+}
+
+func isDone(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// failed has the device of a probe that has failed asked for its MAC address again.
+func (d *detours) failed(p *compile.Probe) {
+	if p.Way != compile.Through {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.cards[p.Via.Unmap().As4()]; c != nil && isDone(c.known) {
+		c.until = time.Time{}
+	}
 }
 
 // open opens device and sockets unless they are open.
@@ -138,7 +216,7 @@ func (d *detours) open() error {
 		unix.Close(raw)
 		return fmt.Errorf("cannot open a socket for frames: %w", err)
 	}
-	d.dev, d.raw, d.frames, d.ways, d.done = dev, raw, frames, map[origin]*way{}, make(chan struct{})
+	d.dev, d.raw, d.frames, d.ways, d.cards, d.done = dev, raw, frames, map[origin]*way{}, map[[4]byte]*card{}, make(chan struct{})
 	go d.read(dev, d.done)
 	return nil
 }

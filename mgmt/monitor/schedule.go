@@ -52,7 +52,10 @@ func (p *Prober) probe(ctx context.Context, w *watch) {
 	start := time.Now()
 	o := Outcome{Response: "Failure - monitors of type " + w.probe.Type + " are not built yet."}
 	if check := p.checks[w.probe.Type]; check != nil {
-		o = turn(&w.probe, check(ctx, &w.probe))
+		if o = check(ctx, &w.probe); !o.OK {
+			p.detours.failed(&w.probe)
+		}
+		o = turn(&w.probe, o)
 	}
 	end := time.Now()
 

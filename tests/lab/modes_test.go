@@ -168,3 +168,31 @@ func TestMACThroughTransparentBox(t *testing.T) {
 	brokenWay(t, func() { inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=0") },
 		func() { inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=1") })
 }
+
+// TestManyThroughOneDevice: hundreds of services behind one device are all found UP, each second, though none of their probes asks
+// for the device's MAC address by itself.
+func TestManyThroughOneDevice(t *testing.T) {
+	mustSettle(t)
+	inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.send_redirects=0", "net.ipv4.conf.e0.send_redirects=0")
+	t.Cleanup(func() { inNode(t, "s2", "sysctl", "-qw", "net.ipv4.ip_forward=0") })
+	const n = 300
+	shell(t, "add lb monitor through TCP -transparent YES -destIP "+topology.ServerIP(0)+" -destPort 80 -interval 1 -resptimeout 1 -downTime 1")
+	var add, rm strings.Builder
+	rm.WriteString("rm service")
+	for i := range n {
+		fmt.Fprintf(&add, "add service through-%d s2 TCP %d; bind service through-%d -monitorName through; ", i, 10000+i, i)
+		fmt.Fprintf(&rm, " through-%d", i)
+	}
+	t.Cleanup(func() { shell(t, rm.String()); shell(t, "rm lb monitor through TCP") })
+	shell(t, add.String())
+	err := topology.Eventually(60*time.Second, func() error {
+		out := shell(t, "show service")
+		if up := strings.Count(out, "Last response: Success - TCP syn+ack received."); up < n {
+			return fmt.Errorf("%d of %d are UP", up, n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
