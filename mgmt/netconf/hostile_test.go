@@ -178,11 +178,30 @@ func FuzzSession(f *testing.F) {
 		f.Add([]byte(chunk(s)))
 	}
 	f.Add([]byte("\n#3\n<a>\n#4\n</a>\n##\n"))
+	fuzzSession(f, func(data []byte) []byte { return data })
+}
+
+// FuzzOperation is the same for what stands in a request, twice: the second one meets what the first has done.
+func FuzzOperation(f *testing.F) {
+	for _, s := range []string{"<get/>", "<lock><target><running/></target></lock>", editing("candidate", server("a")+service), "<commit><confirmed/></commit>", "<get-config><source><running/></source><filter><sluice/></filter></get-config>",
+		editing("running", `<server nc:operation="delete"><name>a</name></server>`), editing("running", server("a")+`<lb-parameter/>`, "<default-operation>none</default-operation>"),
+		"<copy-config><source><config><sluice xmlns='urn:sluice:config'>" + server("z") + "</sluice></config></source><target><startup/></target></copy-config>",
+		"<kill-session><session-id>7</session-id></kill-session>", "<validate><source><candidate/></source></validate>"} {
+		f.Add([]byte(s))
+	}
+	fuzzSession(f, func(data []byte) []byte {
+		rpc := fmt.Appendf(nil, `<rpc xmlns="%s" message-id="1">%s</rpc>`, baseNS, data)
+		one := fmt.Appendf(nil, "\n#%d\n%s\n##\n", len(rpc), rpc)
+		return append(one, one...)
+	})
+}
+
+func fuzzSession(f *testing.F, sent func([]byte) []byte) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a := newFake()
 		s := New(a, slog.New(slog.DiscardHandler))
 		var out bytes.Buffer
-		s.Serve(context.Background(), a.peer(7, "x"), pipe{io.MultiReader(strings.NewReader(hello(base11)+endOfMessage), bytes.NewReader(data)), &out})
+		s.Serve(context.Background(), a.peer(7, "x"), pipe{io.MultiReader(strings.NewReader(hello(base11)+endOfMessage), bytes.NewReader(sent(data))), &out})
 		if s.budget.left != maxHeld || len(s.locks) > 0 || len(s.sessions) > 0 {
 			t.Fatal("the session leaves something behind")
 		}

@@ -17,7 +17,7 @@ import (
 // Limits of YAML, whose library holds a tree of the whole text in memory, about 200 bytes a piece.
 const (
 	maxYAML   = 32 << 20 // bytes
-	maxPieces = 1500000  // line ends, commas and brackets, of which there is one at least for two pieces
+	maxPieces = 1000000  // line ends, commas and brackets, of which there is one at least for two pieces
 )
 
 // YAML is the configuration in the shape of JSON. Texts that some reader of YAML would take for something else stand in
@@ -117,8 +117,9 @@ func tooMuchYAML(data []byte) string {
 			pieces++
 		}
 	}
-	// In one line there may be nested sequences: "- - - x".
-	pieces += bytes.Count(data, []byte("- - "))
+	for _, more := range []string{"- - ", "\u0085", "\u2028", "\u2029"} { // nested sequences in a line, and what YAML takes for line ends
+		pieces += bytes.Count(data, []byte(more))
+	}
 	switch {
 	case len(data) > maxYAML:
 		return fmt.Sprintf("the YAML is longer than %d MiB; as XML or JSON it may have twice as many", maxYAML>>20)
