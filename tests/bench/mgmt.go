@@ -106,6 +106,17 @@ func mgmt(o mgmtOptions) error {
 	printTimings(os.Stdout, "a pasted script, ms a line", parts)
 	fmt.Printf("%d lines in %.1f s\n\n", lines, total.Seconds())
 	results = append(results, row{Workload: "load-100k-lines", Flows: lines, Value: round(total.Seconds()), Unit: "s"})
+	large := 10_000
+	if o.smoke {
+		large = 10
+	}
+	scaled, err := measureScale(large, rounds)
+	if err != nil {
+		return err
+	}
+	printTimings(os.Stdout, fmt.Sprintf("%d vservers with %d services each, ms", large, perVserver), []*timing{scaled.tab, scaled.change})
+	more, slow := scaled.report(large)
+	results, missed = append(results, more...), append(missed, slow...)
 	gaps, err := measureGaps(rounds)
 	if err != nil {
 		return err
