@@ -17,6 +17,9 @@ func checkSpillover(c *schema.Config, v *schema.LBVserver) error {
 	if v.Sessionless == "ENABLED" && v.NewServiceRequest != 0 {
 		return schema.Refuse(schema.BadArgument, "newServiceRequest "+strconv.FormatUint(uint64(v.NewServiceRequest), 10), "sessionless ENABLED").Because("slow start counts new connections, and there are none without sessions")
 	}
+	if v.NewServiceRequestUnit == "PERCENT" && v.NewServiceRequest > 100 {
+		return schema.Refuse(schema.OutOfRange, "newServiceRequest "+strconv.FormatUint(uint64(v.NewServiceRequest), 10), "newServiceRequestUnit PERCENT").Because("a service gets 100 percent of its share at most")
+	}
 	threshold := strconv.FormatUint(uint64(v.SOThreshold), 10)
 	switch {
 	case v.SOMethod == "NONE" && v.SOThreshold != 0:

@@ -10,6 +10,9 @@ import (
 // prepareVserver takes 0.0.0.0 0 for a vserver that is not addressed and 0.0.0.0 with a port for *, and creates the VIPs that
 // the addresses need.
 func prepareVserver(c *schema.Config, v *schema.LBVserver) error {
+	if v.NewServiceRequest == 0 {
+		v.NewServiceRequestUnit = "PER_SECOND" // of nothing there is no unit, and none is written
+	}
 	if v.IPAddress == netip.IPv4Unspecified() {
 		if v.IPAddress = (netip.Addr{}); v.Port != 0 {
 			v.IPAddress = schema.AnyAddress

@@ -120,7 +120,7 @@ var wrong = []struct{ line, fault, want string }{
 	{"set lb vserver vip -soMethod HEALTH -soThreshold 101", "HEALTH", "Argument value out of range [soThreshold 101, soMethod HEALTH]: it is a percentage"},
 	{"set lb vserver vip -soMethod BANDWIDTH -soThreshold 10 -soBackupAction REDIRECT", "REDIRECT", "Feature not supported in this release [soBackupAction, REDIRECT]"},
 	{"set lb vserver vip -disablePrimaryOnDown ENABLED", "backupVServer", "Argument pre-requisite missing [disablePrimaryOnDown ENABLED, backupVServer]: nobody would take the clients; give a backup vserver"},
-	{"set lb vserver vip -newServiceRequest 10 PERCENT", "PERCENT", "Feature not supported in this release [newServiceRequestUnit, PERCENT]"},
+	{"set lb vserver vip -newServiceRequest 101 PERCENT", "newServiceRequest", "Argument value out of range [newServiceRequest 101, newServiceRequestUnit PERCENT]: a service gets 100 percent of its share at most"},
 	{"set lb vserver vip -newServiceRequest 10 -newServiceRequestIncrementInterval 3601", "3601", "Argument value out of range [newServiceRequestIncrementInterval, 0, 3600]: 3601 was given"},
 	{"add lb vserver v9 TCP 10.1.0.61 80 -m MAC -lbMethod SOURCEIPHASH -sessionless ENABLED -newServiceRequest 5", "sessionless", "Invalid argument [newServiceRequest 5, sessionless ENABLED]: slow start counts new connections, and there are none without sessions"},
 	{"set lb vserver vip -backupVServer vip", "vip", "Invalid argument [backupVServer, vip]: its backups lead back to lb vserver vip"},

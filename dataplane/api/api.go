@@ -193,7 +193,9 @@ type Vserver struct {
 
 	// SlowRate is how many new flows a second a service takes at first once it has come up or was bound, and how many more after
 	// each SlowSeconds, until it has had 100 of them; 0: as many as the method gives it. With SlowSeconds 0 it stays at the first rate.
+	// SlowPercent: SlowRate is percent of what the method gives the service in the mean, 100 at most.
 	SlowRate, SlowSeconds uint32
+	SlowPercent           bool
 }
 
 // Mode is how packets of a vserver are sent to the server.

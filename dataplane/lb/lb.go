@@ -81,7 +81,7 @@ type vserverState struct {
 
 	open, granted uint32 // flows open now, and places for them: see quota
 	second        uint32 // of the sums: see sum
-	_             uint32
+	picks         uint32 // flows with slow start: see lot
 	summing       uint64 // bytes of this worker's accounts noted so far in second
 	total         uint64 // all of them as noted in the second before
 	rate          uint64 // bytes that total has grown by then; others read it
@@ -167,7 +167,10 @@ func (s *State) Pick(t *table.Set, v *table.Vserver, a, b uint64) uint32 {
 			id, turn = s.Choose(t, v, a, b)
 		}
 	}
-	s.vserver(v.ID).turn = turn
+	x := s.vserver(v.ID)
+	if x.turn = turn; p.SlowRate != 0 {
+		x.picks++
+	}
 	if p.Startup != 0 && id != 0 {
 		s.started(v.ID, p)
 	}
@@ -184,7 +187,7 @@ func (s *State) Choose(t *table.Set, v *table.Vserver, a, b uint64) (service, tu
 	}
 	if v.Hashes() {
 		id := t.Hashed(v, p, a, b)
-		if p.Flags&table.PoolLimited != 0 && (s.Full(t.Service(id)) || s.held(t, p, id)) {
+		if p.Flags&table.PoolLimited != 0 && (s.Full(t.Service(id)) || s.held(t, v, p, id, 1)) {
 			id = s.freeHashed(t, v, p, a, b)
 		}
 		return id, first

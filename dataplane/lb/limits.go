@@ -141,14 +141,14 @@ func (s *State) free(t *table.Set, v *table.Vserver, p *table.Pool, m api.Method
 	place, least := first, uint64(0)
 	for k, i := uint32(0), first; k < p.N; k++ {
 		var c *table.Member
-		id := uint32(0)
+		id, weight := uint32(0), uint32(1)
 		if m == api.RoundRobin {
 			id = p.Scheduled(i)
 		} else {
 			c = p.Member(i)
-			id = c.Service
+			id, weight = c.Service, c.Weight
 		}
-		if !s.Full(t.Service(id)) && !(slow && s.held(t, p, id)) {
+		if !s.Full(t.Service(id)) && !(slow && s.held(t, v, p, id, weight)) {
 			if turns {
 				return id, i + 1
 			}
@@ -181,7 +181,7 @@ func (s *State) freeHashed(t *table.Set, v *table.Vserver, p *table.Pool, a, b u
 		}
 		switch {
 		case s.Full(t.Service(id)):
-		case !s.held(t, p, id):
+		case !s.held(t, v, p, id, 1):
 			return id
 		case held == 0:
 			held = id

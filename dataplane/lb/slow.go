@@ -14,6 +14,9 @@ import (
 // Others take what it may not. If there are none, because all are new or the rest is full, it takes the flow all the same: slow
 // start spares a server that is cold, it refuses no client. Clients that persist on a service, and vservers without slow start, do
 // not count.
+//
+// With table.Pool.SlowShare the rate is percent of what the method gives the service once it is like the others: that part of the
+// vserver's flows may go to it, chosen as if by lot, and no worker needs to know of another's.
 
 // slowSteps is how often the rate rises before the service takes its full share.
 const slowSteps = 100
@@ -41,7 +44,7 @@ func rate(p *table.Pool, began, second uint32) (uint64, bool) {
 }
 
 // held tells whether slow start keeps a new flow from a service. It changes nothing.
-func (s *State) held(t *table.Set, p *table.Pool, service uint32) bool {
+func (s *State) held(t *table.Set, v *table.Vserver, p *table.Pool, service, weight uint32) bool {
 	if p.SlowRate == 0 {
 		return false
 	}
@@ -55,8 +58,18 @@ func (s *State) held(t *table.Set, p *table.Pool, service uint32) bool {
 		began = uint32(b)
 	}
 	most, limited := rate(p, began, second)
+	if p.SlowShare != 0 {
+		return limited && most < 100 && uint64(lot(s.vserver(v.ID).picks, service)) >= most*uint64(weight)<<32/(100*uint64(p.SlowShare))
+	}
 	taken := atomic.LoadUint64(&w.taken)
 	return limited && uint32(taken>>32) >= second && uint64(uint32(taken)) >= most
+}
+
+// lot is a number that depends on a flow and a service and looks like chance. Turns would not do: round robin has turns of its own.
+func lot(flow, service uint32) uint32 {
+	x := (uint64(flow)<<32 | uint64(service)) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	return uint32((x ^ x>>32) * 0xd6e8feb86659fd93 >> 32)
 }
 
 // slowed takes a flow off those that a service in slow start may have in this second; false: there is none left.
@@ -72,7 +85,7 @@ func (s *State) slowed(t *table.Set, p *table.Pool, service uint32) bool {
 		b = atomic.LoadUint64(&w.began)
 	}
 	most, limited := rate(p, uint32(b), second)
-	for limited {
+	for limited && p.SlowShare == 0 {
 		taken := atomic.LoadUint64(&w.taken)
 		next := taken + 1
 		if uint32(taken>>32) < second {

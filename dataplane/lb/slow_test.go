@@ -30,3 +30,20 @@ func TestSlowRate(t *testing.T) {
 		}
 	}
 }
+
+// TestLot: lots are spread evenly, over the flows of a service and over the services of a flow.
+func TestLot(t *testing.T) {
+	for _, by := range []func(k uint32) uint32{func(k uint32) uint32 { return lot(k, 3) }, func(k uint32) uint32 { return lot(3, k) },
+		func(k uint32) uint32 { return lot(3*k, 7) }, func(k uint32) uint32 { return lot(1000*k+1, 70000) }} {
+		const n, parts = 40000, 16
+		var in [parts]int
+		for k := range uint32(n) {
+			in[by(k)>>28]++
+		}
+		for i, got := range in {
+			if got < n/parts*9/10 || got > n/parts*11/10 {
+				t.Errorf("part %d of %d got %d of %d lots", i, parts, got, n)
+			}
+		}
+	}
+}

@@ -22,6 +22,8 @@ type Pool struct {
 
 	SlowRate    uint32 // new flows a second of a service at the beginning of its slow start; 0: there is none
 	SlowSeconds uint32 // after which it takes so many more; 0: never
+	SlowShare   uint32 // SlowRate is percent of what it may take: of so many flows the method gives it as many as its weight; 0: it is not
+	_           uint32
 }
 
 // Flags of a Pool.

@@ -31,7 +31,7 @@ func (s *Set) slowStart(prev *Set) {
 		if !slowly(v) {
 			continue
 		}
-		p.SlowRate, p.SlowSeconds = v.SlowRate, v.SlowSeconds
+		p.SlowRate, p.SlowSeconds, p.SlowShare = v.SlowRate, v.SlowSeconds, s.slowShare(v)
 		p.Flags |= PoolLimited
 		j := prev.placeOf(v.ID)
 		for k := range v.Bindings {
@@ -46,6 +46,23 @@ func (s *Set) slowStart(prev *Set) {
 			}
 		}
 	}
+}
+
+// slowShare is Pool.SlowShare of a vserver. Round robin and hash methods come to a service by its weight alone; the least ones would
+// choose a new one every time, since it has nothing to do.
+func (s *Set) slowShare(v *api.Vserver) (share uint32) {
+	switch {
+	case !v.SlowPercent:
+		return 0
+	case !loadAware(v.Method):
+		return 1
+	}
+	for _, b := range v.Bindings {
+		if s.Up(b.Service) {
+			share += uint32(b.Weight)
+		}
+	}
+	return max(share, 1)
 }
 
 // SlowStart is what tells the slow start of a service from its earlier ones; 0: it has never begun one.

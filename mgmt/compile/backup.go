@@ -44,6 +44,7 @@ func limitVserver(t *api.Vserver, s *State, v *schema.LBVserver) {
 	t.Spillover, t.SpillThreshold, t.SpillAccept = spillovers[v.SOMethod], v.SOThreshold, v.SOBackupAction == "ACCEPT"
 	t.HealthThreshold = v.HealthThreshold
 	t.SlowRate, t.SlowSeconds = v.NewServiceRequest, v.NewServiceIncrement
+	t.SlowPercent = v.NewServiceRequest != 0 && v.NewServiceRequestUnit == "PERCENT"
 }
 
 // healthy tells whether so many of a vserver's services are up that it is.

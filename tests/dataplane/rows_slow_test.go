@@ -24,6 +24,41 @@ func slowlyKept(down ...uint32) step {
 	}))
 }
 
+// slowlyPercent is slowly with a rate in percent.
+func slowlyPercent(port uint16, rate, seconds uint32, down ...uint32) step {
+	return applies(limits(upBut(down...), func(c *api.Config) {
+		for i := range c.Vservers {
+			if v := &c.Vservers[i]; v.Port == port {
+				v.SlowRate, v.SlowSeconds, v.SlowPercent = rate, seconds, true
+			}
+		}
+	}))
+}
+
+// getsAbout is gets where the number is one of chance: it may be a third off, and ten.
+func getsAbout(first uint16, n int, port uint16, server ip4, want int) step {
+	return getsOfAbout(n, func(k int) packet.Frame { return ask(first+uint16(k), port, packet.SYN) }, server, want)
+}
+
+// getsOfAbout is getsAbout with the first packet of connection number k.
+func getsOfAbout(n int, first func(k int) packet.Frame, server ip4, want int) step {
+	return step{do: func(b *bed) {
+		b.t.Helper()
+		got := 0
+		for k := range n {
+			b.enters(nic1, first(k))
+			for _, f := range b.q.Sent(nic2) {
+				if ip4(f[30:34]) == server {
+					got++
+				}
+			}
+		}
+		if off := want/3 + 10; got < want-off || got > want+off {
+			b.t.Errorf("of %d connections %d went to %v, not about %d", n, got, server, want)
+		}
+	}}
+}
+
 // gets is the step in which so many of n new connections, -1: some, go to a server, and the others to others. The workers share them.
 func gets(first uint16, n int, port uint16, server ip4, want int) step {
 	return getsOf(n, func(k int) packet.Frame { return ask(first+uint16(k), port, packet.SYN) }, server, want)
@@ -90,6 +125,28 @@ var slowRows = []row{
 			c.Vservers[0].SlowRate, c.Vservers[0].Bindings = 1, c.Vservers[0].Bindings[:2]
 		})), slowly(webPort, 1, 0), gets(6000, 12, webPort, server3, 1)},
 		counters: map[string]uint64{"forward-new-flow": 12},
+	},
+	{
+		name: "slow start in percent: round robin, more after each interval, then the full share",
+		steps: []step{slowlyPercent(webPort, 10, 5, 3), slowlyPercent(webPort, 10, 5), getsAbout(6000, 600, webPort, server3, 20),
+			passes(5), getsAbout(7000, 600, webPort, server3, 40), passes(40), getsAbout(8000, 600, webPort, server3, 200)},
+		counters: map[string]uint64{"forward-new-flow": 1800},
+		entries:  4096,
+	},
+	{
+		name: "slow start in percent: who has the fewest connections gets no more than its part, too",
+		steps: []step{slowlyPercent(leastPort, 20, 0, 2), slowlyPercent(leastPort, 20, 0), getsAbout(6000, 600, leastPort, server2, 60),
+			slowlyPercent(leastPort, 20, 0, 1), gets(7000, 9, leastPort, server2, 9)},
+		counters: map[string]uint64{"forward-new-flow": 609},
+		entries:  4096,
+	},
+	{
+		name: "slow start in percent: hash methods",
+		steps: []step{slowlyPercent(hashPort, 25, 0, 3), slowlyPercent(hashPort, 25, 0), getsOfAbout(600, func(k int) packet.Frame {
+			return with(ask(6000, hashPort, packet.SYN), func(f *packet.Frame) { f.SrcIP = ip4{10, 1, 1 + byte(k>>7), 1 + byte(k&127)} })
+		}, server3, 50)},
+		counters: map[string]uint64{"forward-new-flow": 600},
+		entries:  4096,
 	},
 	{
 		name:     "slow start: clients stay with their service",

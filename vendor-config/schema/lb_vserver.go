@@ -40,8 +40,8 @@ type LBVserver struct {
 	SOBackupAction        string     `cli:"soBackupAction" enum:"DROP,ACCEPT" later:"REDIRECT" help:"What becomes of new connections that spill over while no backup can take them; DROP when not given"`
 	HealthThreshold       uint32     `cli:"healthThreshold" def:"0" max:"100" unit:"percent" help:"Share of the bound services that must be UP for the vserver to be UP; 0 asks for one of them"`
 	NewServiceRequest     uint32     `cli:"newServiceRequest" def:"0" help:"Slow start: new connections a second that a service gets at most once it has come UP or was bound; 0 asks for none"`
-	NewServiceRequestUnit string     `cli:"newServiceRequestUnit" after:"newServiceRequest" enum:"PER_SECOND" later:"PERCENT" def:"PER_SECOND" help:"Unit of newServiceRequest"`
-	NewServiceIncrement   uint32     `cli:"newServiceRequestIncrementInterval" def:"0" max:"3600" unit:"seconds" help:"Slow start: after each such time a service gets so many connections more, after 100 of them its full share; 0 leaves it at the first figure until newServiceRequest is changed"`
+	NewServiceRequestUnit string     `cli:"newServiceRequestUnit" after:"newServiceRequest" enum:"PER_SECOND,PERCENT" def:"PER_SECOND" help:"Unit of newServiceRequest: connections a second, or percent of the share that the balancing method gives the service"`
+	NewServiceIncrement   uint32     `cli:"newServiceRequestIncrementInterval" def:"0" max:"3600" unit:"seconds" help:"Slow start: after each such time a service gets so many connections, or percent, more, after 100 of them, or at 100 percent, its full share; 0 leaves it at the first figure until newServiceRequest is changed"`
 	DownStateFlush        string     `cli:"downStateFlush" enum:"ENABLED,DISABLED" def:"ENABLED" help:"When the vserver goes DOWN or is disabled its connections are reset at both ends and its other flows forgotten; DISABLED lets them go on"`
 	State                 string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state"`
 	Comment               string     `cli:"comment" max:"255" help:"Any text about the vserver"`
