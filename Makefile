@@ -7,7 +7,7 @@ PROGRAMS := bin/sluice-dataplane bin/sluice-mgmt bin/sluice bin/sluice-lab
 PACKAGES := build-essential pkg-config libdpdk-dev dpdk-dev iproute2 ethtool nftables nginx-light openssh-client netcat-openbsd sshpass \
 	expect tmux curl procps iputils-ping tcpdump util-linux \
 	libyang2-tools python3-ncclient python3-netmiko yangcli knot vsftpd opensmtpd dovecot-pop3d slapd freeradius mariadb-server-core snmpd \
-	prometheus rsyslog rsyslog-gnutls chrony traceroute
+	prometheus rsyslog rsyslog-gnutls
 
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 COMMITTED := $(shell git log -1 --format=%cI 2>/dev/null)
