@@ -205,45 +205,62 @@ func (d *detours) open() error {
 	if err != nil {
 		return err
 	}
-	raw, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_RAW)
-	if err != nil {
-		dev.Close()
-		return fmt.Errorf("cannot open a socket for whole packets: %w", err)
+	if d.ways == nil {
+		if d.raw, d.frames, err = sockets(); err != nil {
+			dev.Close()
+			return err
+		}
+		d.ways, d.cards = map[origin]*way{}, map[[4]byte]*card{}
 	}
-	frames, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
-	if err != nil {
-		dev.Close()
-		unix.Close(raw)
-		return fmt.Errorf("cannot open a socket for frames: %w", err)
-	}
-	d.dev, d.raw, d.frames, d.ways, d.cards, d.done = dev, raw, frames, map[origin]*way{}, map[[4]byte]*card{}, make(chan struct{})
+	d.dev, d.done = dev, make(chan struct{})
 	go d.read(dev, d.done)
 	return nil
+}
+
+// sockets opens what takes whole IPv4 packets, and what takes them with the MAC address that they go to.
+func sockets() (raw, frames int, err error) {
+	if raw, err = unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_RAW); err != nil {
+		return 0, 0, fmt.Errorf("cannot open a socket for whole packets: %w", err)
+	}
+	if frames, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+		unix.Close(raw)
+		return 0, 0, fmt.Errorf("cannot open a socket for frames: %w", err)
+	}
+	return raw, frames, nil
 }
 
 // Close ends the detours. No probe is under way any more.
 func (d *detours) Close() {
 	d.mu.Lock()
-	dev, done := d.dev, d.done
+	dev, done, opened := d.dev, d.done, d.ways != nil
 	d.dev = nil
 	d.mu.Unlock()
-	if dev == nil {
+	if !opened {
 		return
 	}
-	dev.Close()
+	if dev != nil {
+		dev.Close()
+	}
 	<-done
 	unix.Close(d.raw)
 	unix.Close(d.frames)
 }
 
-// read sends on what the kernel hands over until the device is closed.
-func (d *detours) read(dev io.Reader, done chan struct{}) {
+// read sends on what the kernel hands over until the device is closed. One that somebody else has removed is made anew for the next
+// probe.
+func (d *detours) read(dev io.ReadCloser, done chan struct{}) {
 	defer close(done)
 	b := make([]byte, 4096)
 	for {
 		n, err := dev.Read(b)
 		if err != nil {
-			return // closed; a device of the kernel has no other end
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.dev == dev {
+				d.dev = nil
+				dev.Close()
+			}
+			return
 		}
 		o, ok := originOf(b[:n])
 		if !ok {

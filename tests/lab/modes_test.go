@@ -196,3 +196,17 @@ func TestManyThroughOneDevice(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDetourRemoved: when somebody removes the device of the detour, the next probes find a new one.
+func TestDetourRemoved(t *testing.T) {
+	mustSettle(t)
+	shell(t, "add lb monitor tunnelled PING -ipTunnel YES -destIP 10.2.0.200 -interval 1 -resptimeout 1 -downTime 1; add service tunnelled s2 TCP 9; bind service tunnelled -monitorName tunnelled")
+	t.Cleanup(func() { shell(t, "rm service tunnelled; rm lb monitor tunnelled PING") })
+	device := func() error { return exec.Command("ip", "-n", lab.NS("adc"), "link", "show", "probe0").Run() }
+	for range 2 {
+		if err := topology.Eventually(40*time.Second, device); err != nil {
+			t.Fatalf("there is no device for probes: %v", err)
+		}
+		inNode(t, "adc", "ip", "link", "del", "probe0")
+	}
+}
