@@ -70,6 +70,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 		a.system.Degraded = append(a.system.Degraded, err.Error())
 	}
 	running.Go(func() { st.Journal(ctx) })
+	running.Go(func() { a.watchFiles(ctx) })
 	return a, nil
 }
 
