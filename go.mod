@@ -10,6 +10,7 @@ require (
 	github.com/go-ldap/ldap/v3 v3.4.15 // directories that know accounts
 	github.com/google/nftables v0.3.0 // silences the kernel on ports
 	github.com/miekg/dns v1.1.73 // addresses of servers by name, with their TTL, which net.Resolver does not tell
+	github.com/pkg/sftp v1.13.12 // SFTP, which scp speaks too
 	github.com/prometheus/client_golang v1.25.0 // metrics
 	github.com/spf13/viper v1.21.0 // settings of the programs
 	github.com/vishvananda/netlink v1.3.1 // addresses, routes, neighbors
@@ -32,6 +33,7 @@ require (
 	github.com/go-viper/mapstructure/v2 v2.4.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/kr/fs v0.1.0 // indirect
 	github.com/mdlayher/netlink v1.7.3-0.20250113171957-fbb4dce95f42 // indirect
 	github.com/mdlayher/socket v0.5.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect

@@ -18,6 +18,7 @@ import (
 
 	"sluice/mgmt/sshd"
 	"sluice/mgmt/telemetry"
+	"sluice/mgmt/transfer"
 	"sluice/vendor-config/password"
 )
 
@@ -95,6 +96,7 @@ func run(config string) error {
 		Backend:  a.backend,
 		Subsystems: map[string]sshd.Subsystem{
 			"netconf": a.netconfDoor(func(l sshd.Login, command string) error { return accounts.MayDo(l.Person, command) }),
+			"sftp":    transfer.Subsystem(a.transfers(s, config, accounts)),
 		},
 	})
 	if err != nil {

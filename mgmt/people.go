@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"sluice/cli/grammar"
@@ -10,6 +11,8 @@ import (
 	"sluice/mgmt/aaa"
 	"sluice/mgmt/show"
 	"sluice/mgmt/sshd"
+	"sluice/mgmt/store"
+	"sluice/mgmt/transfer"
 	"sluice/vendor-config/schema"
 )
 
@@ -31,6 +34,21 @@ func (a *appliance) accounts(s *settings) (*aaa.Accounts, error) {
 		list = append(list, aaa.Account{Name: u.Name, PasswordHash: u.PasswordHash, AuthorizedKeys: u.AuthorizedKeys})
 	}
 	return aaa.New(list, a.engine.Config, a.log)
+}
+
+// transfers are the folders that operators see by SFTP: the configuration, in it certificates and traces with a name of their
+// own as well. What management alone writes there, and the secrets that the door opens by, they do not see.
+func (a *appliance) transfers(s *settings, file string, accounts *aaa.Accounts) transfer.Options {
+	return transfer.Options{
+		Folders: []transfer.Folder{
+			{Name: "config", Also: []string{"nsconfig"}, Path: s.ConfigDir,
+				Hidden: []string{filepath.Base(s.SSH.HostKey), filepath.Base(file), store.JournalFile}},
+			{Name: "ssl", Path: filepath.Join(s.ConfigDir, "ssl")},
+			{Name: "traces", Also: []string{"nstrace"}, Path: filepath.Join(s.ConfigDir, "traces")},
+		},
+		May: func(l sshd.Login, command string) error { return accounts.MayDo(l.Person, command) },
+		Log: a.log,
+	}
 }
 
 // backend is what a session works on.
