@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -222,9 +221,6 @@ func TestOpenSSHPathEscapes(t *testing.T) {
 			if strings.HasPrefix(commands[0], "rename") && (strings.HasPrefix(path, "/config/") && !strings.Contains(path, "host_key")) || len(commands) == 2 && strings.HasPrefix(commands[1], "rename") {
 				continue // a link by itself may be renamed: it leads nowhere from elsewhere either
 			}
-			if _, action, _ := strings.Cut(commands[0], " "); len(commands) > 1 && len(action) > 30 {
-				continue // the longest ways are tried without
-			}
 			os.Remove(got)
 			out, ok := r.sftp("nsroot", commands...)
 			if ok && !(strings.HasPrefix(commands[0], "put") && (path == "/" || path == "/config")) { // which is a file named mine in it
@@ -258,7 +254,7 @@ func TestOpenSSHTransfersNeedARole(t *testing.T) {
 		t.Errorf("changed: %v", all)
 	}
 	for _, want := range []string{"scp get /config/startup.xml", "scp put /config/x", "scp rm /config/startup.xml"} {
-		if !strings.Contains(r.logged(), fmt.Sprintf(`msg="command refused" user=norma source=127.0.0.1 session=`)) || !strings.Contains(r.logged(), want) {
+		if !strings.Contains(r.logged(), `msg="command refused" user=norma source=127.0.0.1 session=`) || !strings.Contains(r.logged(), want) {
 			t.Errorf("%s is not in the log:\n%s", want, r.logged())
 		}
 	}
