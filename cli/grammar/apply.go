@@ -26,6 +26,10 @@ func (op *Op) apply(c *schema.Config) error {
 	}
 	if !op.Object.Rows {
 		switch {
+		case op.Object == schema.Of[schema.NSPBRs]():
+			return op.ordered(c, schema.Of[schema.NSPBR]())
+		case op.Object == schema.Of[schema.NSACLs]():
+			return op.ordered(c, schema.Of[schema.NSACL]())
 		case op.Verb == "clear":
 			level, _ := op.Arg("level")
 			clearConfig(c, level)
@@ -48,10 +52,12 @@ func (op *Op) apply(c *schema.Config) error {
 		op = &about
 	}
 	switch op.Verb {
-	case "add", "bind":
+	case "add", "bind", "link":
 		return op.create(c)
-	case "rm", "unbind":
+	case "rm", "unbind", "unlink":
 		return op.remove(c)
+	case "rename":
+		return op.rename(c)
 	}
 	return op.change(c)
 }
@@ -249,7 +255,7 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 		root := op.Object.Fresh().(*schema.SystemUser)
 		root.Name = schema.RootUser
 		return root, nil
-	case op.Object.Verbs[0] == "set" && op.Verb == "set": // there is no other way to add it
+	case op.Object.Verbs[0] == "set": // there is no other way to add it
 		fresh := op.Object.Fresh()
 		for i, f := range op.Object.Keys() {
 			if err := f.Set(reflect.ValueOf(fresh).Elem(), op.Key[i]); err != nil {
@@ -261,7 +267,10 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 		return nil, schema.Refuse(schema.NotPermitted, op.Key[0]).Because("the monitor is built in and cannot be changed; add one of your own")
 	case len(op.Key) > 1 && op.Object.Verbs[0] == "bind":
 		parent := schema.Find(op.Object.Name())
-		if _, ok := c.Row(parent, op.Key[0]); !ok {
+		if parent == nil {
+			break
+		}
+		if _, ok := c.Row(parent, op.Key[0]); !ok && (!op.Object.Stored || parent.Verbs[0] != "set") {
 			return nil, schema.Refuse(schema.NoSuchRow, Label(parent), op.Key[0])
 		}
 		return nil, schema.Refuse(schema.NoSuchRow, op.Object.Keys()[1].CLI, keyText(op.Key[1:])).Because("it is not bound to " + op.Key[0])

@@ -242,7 +242,7 @@ func (r *reader) agree(k keyword, v reflect.Value) bool {
 			return true
 		}
 		at := keyword{k.obj, f}
-		if f.Key == 1 && !f.Keyword {
+		if f.Key == 1 && !f.Dashed(r.form.verb) {
 			at = keyword{r.form.objs[0], r.form.pos[0]}
 		}
 		if given := r.values[at]; given != nil && given[0] != f.Text(v) {

@@ -3,6 +3,7 @@ package grammar
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"sluice/vendor-config/schema"
 )
@@ -35,7 +36,7 @@ func newForm(verb string, objs []*schema.Object) *form {
 	f := &form{verb: verb, objs: objs}
 	main := objs[0]
 	for _, k := range main.Keys() {
-		if !k.Keyword {
+		if !k.Dashed(verb) {
 			f.pos = append(f.pos, k)
 		}
 	}
@@ -53,6 +54,11 @@ func newForm(verb string, objs []*schema.Object) *form {
 				f.need = i + 1
 			}
 		}
+		f.many = len(f.pos) > 0 && f.pos[len(f.pos)-1].Many
+		return f
+	case "rename":
+		f.pos = append(f.pos, newName(main))
+		f.need = len(f.pos)
 		return f
 	case "show", "stat":
 	default:
@@ -64,12 +70,12 @@ func newForm(verb string, objs []*schema.Object) *form {
 	for _, p := range positionals(main) {
 		if slices.Contains(p.Also, verb) || slices.Contains(p.Only, verb) {
 			f.pos = append(f.pos, p)
-			if main.Single && p.Required {
+			if p.Required && (main.Single || verb == main.Verbs[0]) {
 				f.need = len(f.pos)
 			}
 		}
 	}
-	f.many = verb == "rm" && len(f.pos) == 1
+	f.many = verb == "rm" && len(f.pos) == 1 || (verb == "bind" || verb == "unbind") && len(f.pos) > 0 && f.pos[len(f.pos)-1].Many
 	return f
 }
 
@@ -79,7 +85,7 @@ func (f *form) beside(o *schema.Object) {
 	n := 0
 	for _, k := range o.Keys() {
 		switch {
-		case k.Keyword:
+		case k.Dashed(f.verb):
 		case k.Within:
 			f.inner = o
 			f.pos = append(f.pos, k)
@@ -147,13 +153,13 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 		return false
 	}
 	if a.Key > 0 {
-		return a.Keyword && (f.verb == "bind" || f.verb == "unbind")
+		return a.Keyword && (f.verb == "bind" || f.verb == "unbind") || a.Added && f.verb == "add"
 	}
 	if aside && f.verb == "set" {
 		return slices.Contains(a.Only, "set")
 	}
 	switch f.verb {
-	case "add", "bind":
+	case "add", "bind", "link":
 		return a.Takes(f.verb)
 	case "set":
 		return !a.Fixed && a.Takes("set")
@@ -162,7 +168,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill":
+	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill", "unbind":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false
@@ -183,6 +189,8 @@ func (f *form) findIgnored() map[string]int {
 		if f.objs[0] == schema.Of[schema.SystemUser]() { // what a device writes about the hash, which says the same itself
 			m["-encrypted"], m["-hashmethod"] = 0, 1
 		}
+	case "unbind": // they tell nothing that the key does not
+		m["-priority"], m["-type"] = 1, 1
 	}
 	return m
 }
@@ -280,13 +288,28 @@ func placeholder(f *schema.Field) string {
 	return "<" + f.CLI + ">"
 }
 
-// after are the fields that may follow the keyword's value.
+// after are the fields that may follow the keyword's value, each behind the one before.
 func after(k keyword) []*schema.Field {
 	var out []*schema.Field
 	for _, f := range k.obj.Fields {
 		if f.After == k.field.CLI {
-			out = append(out, f)
+			out = append(append(out, f), after(keyword{k.obj, f})...)
 		}
 	}
 	return out
 }
+
+// newName is the second positional of rename: what a row of the object is called from then on.
+func newName(o *schema.Object) *schema.Field { return newNames()[o] }
+
+var newNames = sync.OnceValue(func() map[*schema.Object]*schema.Field {
+	all := map[*schema.Object]*schema.Field{}
+	for _, o := range schema.Objects() {
+		if o.Has("rename") {
+			f := *o.Keys()[0]
+			f.CLI, f.Help, f.Key, f.Pos = "newName", "New name", 0, 2
+			all[o] = &f
+		}
+	}
+	return all
+})

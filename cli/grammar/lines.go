@@ -220,8 +220,12 @@ func writeText(f *schema.Field, v reflect.Value) string {
 func values(f *schema.Field, v reflect.Value) []string {
 	if f.Many && f.Key == 0 {
 		var words []string
-		for _, w := range strings.Fields(f.Text(v)) {
-			words = append(words, Quote(w))
+		tokens, _, err := Tokenize(f.Text(v)) // expressions may hold spaces
+		if err != nil {
+			return []string{Quote(f.Text(v))}
+		}
+		for _, t := range tokens {
+			words = append(words, Quote(t.Text))
 		}
 		return words
 	}

@@ -37,7 +37,7 @@ func (op *Op) Arg(cli string) (value string, given bool) {
 }
 
 // changing are the verbs that change configuration rows.
-var changing = []string{"add", "set", "unset", "rm", "bind", "unbind", "enable", "disable"}
+var changing = []string{"add", "set", "unset", "rm", "bind", "unbind", "enable", "disable", "rename", "link", "unlink"}
 
 // Changes tells whether the operation changes the configuration, so that Apply has something to do.
 func (op *Op) Changes() bool {
@@ -47,7 +47,8 @@ func (op *Op) Changes() bool {
 	switch op.Object {
 	case schema.Of[schema.NSConfig]():
 		return op.Verb == "clear" || op.Verb == "set"
-	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode](), schema.Of[schema.MonitorSwitch]():
+	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode](), schema.Of[schema.MonitorSwitch](),
+		schema.Of[schema.NSPBRs](), schema.Of[schema.NSACLs]():
 		return true
 	}
 	return op.Object.Rows && slices.Contains(changing, op.Verb)
@@ -55,7 +56,7 @@ func (op *Op) Changes() bool {
 
 // Warnings are what the operator must hear although the operation is accepted: that the function of an object is not built.
 func (op *Op) Warnings() []string {
-	if op.Verb == "rm" || op.Verb == "unbind" { // it goes
+	if op.Verb == "rm" || op.Verb == "unbind" || op.Verb == "unlink" { // it goes
 		return nil
 	}
 	var out []string

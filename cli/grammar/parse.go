@@ -309,7 +309,9 @@ func (r *reader) finish() ([]*Op, error) {
 	}
 	if r.form.verb == "add" && missing == nil && r.filled > r.form.need { // what is optional comes together, as address and port
 		for _, p := range r.form.pos[r.filled:] {
-			missing = append(missing, p.CLI)
+			if !r.form.objs[0].Stored || p.CLI == "port" {
+				missing = append(missing, p.CLI)
+			}
 		}
 	}
 	if missing == nil && r.filled > r.form.need && r.form.verb != "add" && r.form.pos[r.filled-1].Within { // all or none
@@ -372,7 +374,7 @@ func (r *reader) about() ([]*schema.Object, error) {
 // named tells whether the whole key of a row of o was given.
 func (r *reader) named(o *schema.Object) bool {
 	for _, k := range o.Keys() {
-		if (k.Keyword || k.Within) && r.values[keyword{o, k}] == nil {
+		if (k.Dashed(r.form.verb) || k.Within) && r.values[keyword{o, k}] == nil {
 			return false
 		}
 	}
@@ -401,7 +403,7 @@ func (r *reader) alternatives() []string {
 	}
 	for _, o := range r.form.objs {
 		for _, k := range o.Keys() {
-			if k.Keyword {
+			if k.Dashed(r.form.verb) {
 				out = append(out, "-"+k.CLI)
 			}
 		}
@@ -434,12 +436,12 @@ func (r *reader) keyed(o *schema.Object, op *Op) []*Op {
 	ops := []*Op{op}
 	for _, k := range o.Keys() {
 		at := keyword{o, k}
-		if k.Key == 1 && !k.Keyword { // objects that share words share the first positional
+		if k.Key == 1 && !k.Dashed(r.form.verb) { // objects that share words share the first positional
 			at = keyword{r.form.objs[0], r.form.pos[0]}
 		}
 		values := r.values[at]
 		if values == nil {
-			if k.Keyword || k.Within {
+			if k.Dashed(r.form.verb) || k.Within {
 				return nil
 			}
 			break

@@ -27,7 +27,7 @@ func describeOp(op *Op) string {
 // parsed are commands and what they mean.
 var parsed = [][2]string{
 	{"ADD LB VSERVER v http 10.0.0.1 80", `add lb-vserver ["v"] serviceType=HTTP IPAddress=10.0.0.1 port=80`},
-	{"ad l vs v ht 10.0.0.1 * -LBM round -clt 30", `add lb-vserver ["v"] serviceType=HTTP IPAddress=10.0.0.1 port=0 lbMethod=ROUNDROBIN cltTimeout=30`},
+	{"ad lb vs v ht 10.0.0.1 * -LBM round -clt 30", `add lb-vserver ["v"] serviceType=HTTP IPAddress=10.0.0.1 port=0 lbMethod=ROUNDROBIN cltTimeout=30`},
 	{"sh lb vs", `show lb-vserver []`},
 	{"sh vserver V", `show lb-vserver ["V"]`},
 	{"show run", `show ns-running-config []`},
@@ -125,6 +125,11 @@ func TestAbbreviations(t *testing.T) {
 			}
 			line += " " + v
 		}
+		for _, k := range o.Keys() {
+			if k.Dashed("add") {
+				line += " -" + k.CLI + " " + k.Example()
+			}
+		}
 		full, err := Parse(line)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -136,13 +141,16 @@ func TestAbbreviations(t *testing.T) {
 				if several == nil && found != "-"+k.field.CLI {
 					continue // it is the whole name of another
 				}
+				if k.field.Key > 0 {
+					continue // it is given already
+				}
 				value := Quote(k.field.Example())
-				if len(k.field.Enum) > 0 {
+				if k.field.Flag {
+					value = ""
+				} else if len(k.field.Enum) > 0 {
 					value = strings.ToLower(k.field.Enum[len(k.field.Enum)-1])
 				} else if k.field.Many {
 					value = k.field.Example()
-				} else if k.field.Flag {
-					value = ""
 				}
 				op, err := Parse(line + " " + typed + " " + value)
 				if several != nil {

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ func spread(f *form, tokens []Token) ([][]Token, error) {
 	if !f.objs[0].Rows {
 		return [][]Token{tokens}, nil
 	}
-	if f.many {
+	if f.many && f.verb == "rm" {
 		var list []Token
 		for _, t := range tokens {
 			texts, err := expand(t)
@@ -39,7 +40,7 @@ func spread(f *form, tokens []Token) ([][]Token, error) {
 		if t.Keyword {
 			break
 		}
-		if i < len(f.pos) && (f.pos[i].Secret || f.pos[i].Syntax == "pattern") {
+		if i < len(f.pos) && (f.pos[i].Secret || f.pos[i].Syntax == "pattern" || freeText(f.objs[0], f.pos[i])) {
 			continue // where brackets mean something else
 		}
 		texts, err := expand(t)
@@ -60,6 +61,11 @@ func spread(f *form, tokens []Token) ([][]Token, error) {
 		}
 	}
 	return lines, nil
+}
+
+// freeText tells whether the field takes any text, such as an expression, in which [1-3] is no range.
+func freeText(o *schema.Object, f *schema.Field) bool {
+	return o.Stored && f.Type.Kind() == reflect.String && f.Syntax == "" && len(f.Enum) == 0 && (f.Key == 0 || f.Ref == "")
 }
 
 // expand gives the texts that a word with a range stands for; a word without is its own.

@@ -116,7 +116,7 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 		if err := sealed(f, text); err != nil {
 			return err
 		}
-		if f.Ref == "" || text == "" || o.Stored && f.Key != 1 {
+		if text == "" || !o.Needs(f) {
 			continue
 		}
 		if o, row := f.Refers(c, text); row == nil && !(f.Ref == "lb monitor" && builtin(text)) && !(f.Ref == "system cmdPolicy" && builtinPolicy(text)) {

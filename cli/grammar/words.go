@@ -16,6 +16,9 @@ var verbs = []Candidate{
 	{Text: "rm", Help: "Remove an entity"},
 	{Text: "bind", Help: "Bind one entity to another"},
 	{Text: "unbind", Help: "Remove a binding"},
+	{Text: "rename", Help: "Give an entity another name"},
+	{Text: "link", Help: "Join a certificate to that of its issuer"},
+	{Text: "unlink", Help: "Part a certificate from that of its issuer"},
 	{Text: "enable", Help: "Put an entity into service"},
 	{Text: "disable", Help: "Take an entity out of service"},
 	{Text: "show", Help: "Display configuration and state"},
@@ -33,6 +36,8 @@ var verbs = []Candidate{
 	{Text: "clear", Help: "Reset to defaults"},
 	{Text: "import", Help: "Take over a file of commands"},
 	{Text: "kill", Help: "End sessions"},
+	{Text: "apply", Help: "Put a list of rules in force"},
+	{Text: "renumber", Help: "Give a list of rules new priorities in their order"},
 }
 
 // sessionWords are commands of the session itself; their operation has no object and its words in Key.
@@ -47,35 +52,26 @@ var sessionWords = []Candidate{
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
-var laterWords = strings.Fields("rename apply renumber force sync create export link unlink update flush switch " +
+var laterWords = strings.Fields("force sync create export update flush switch " +
 	"reboot shutdown install join reset restore batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
 	"techsupport nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
-var laterObjects = strings.Split("ns ip6,route6,ns param,ns pbrs,ns acl,ns acls,ns simpleacl,lb group,"+
-	"lb route,lb wlm,cr policy,cr action,cs policy,cs action,cs policylabel,cs parameter,"+
-	"vrid6,vridparam,ha node,ha sync,ha failover,ha files,channel,lacp,linkset,arpparam,nd6,bridgetable,bridgegroup,ipset,"+
-	"netprofile,l2param,l3param,l4param,inat,inatparam,rnat,rnatparam,rnatip,iptunnel,iptunnelparam,vxlan,vxlanvlanmap,netbridge,"+
-	"forwardingsession,fis,ns ratecontrol,ns tcpprofile,ns tcpparam,ns httpprofile,ns httpparam,ns timeout,ns spparams,ns surgeq,"+
-	"ns limitidentifier,ns limitselector,ns info,ns connectiontable,ns events,ns rollbackcmd,ns license,ns rpcnode,"+
-	"ns trafficdomain,ns partition,router dynamicrouting,router bgp,snmp community,snmp manager,snmp trap,snmp alarm,snmp mib,"+
-	"snmp option,snmp user,snmp view,snmp group,snmp engineid,"+
-	"audit messageaction,audit nslogaction,appflow collector,appflow action,appflow policy,appflow param,"+
-	"appflow global,system backup,"+
-	"ssl certkey,ssl vserver,ssl service,ssl servicegroup,policy expression,policy patset,policy stringmap,policy dataset,"+
-	"responder policy,responder action,rewrite policy,rewrite action,dns nameserver,dns addrec,dns suffix,dns parameter,ntp server,"+
-	"ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,autoscale action,"+
-	"ns timer,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,gslb service,"+
-	"gslb site,nstrace,partition,license,ns partitions", ",")
+var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,ns surgeq,ns info,ns connectiontable,ns events,ns rollbackcmd,"+
+	"ns license,router dynamicrouting,router bgp,appflow param,"+
+	"system backup,dns nameserver,"+
+	"ntp server,ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,"+
+	"autoscale action,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,"+
+	"gslb service,gslb site,nstrace,partition,license,ns partitions", ",")
 
 // laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
 var laterVerbs = map[string]string{
-	"ns-config": "unset", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "set unset enable disable stat",
-	"arp": "add rm", "vlan": "stat", "lb-monitor": "enable disable", "route": "clear", "ns-ip": "stat", "hardware": "stat",
+	"ns-config": "unset", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "enable disable stat", "interface-settings": "enable disable",
+	"vlan": "stat", "route": "clear", "ns-ip": "stat", "hardware": "stat",
 }
 
 // storedLater are verbs of the reference product that an object has once its function is built.
-var storedLater = []string{"stat", "rename"}
+var storedLater = []string{"stat"}
 
 // alone are verbs that need no object behind them, since there is only one.
 var alone = []string{"validate", "commit", "discard", "rebase", "rollback"}
@@ -108,6 +104,19 @@ var paths = sync.OnceValue(func() []path {
 			all = append(all, path{append([]string{"ns"}, o.Words...), o, true})
 		case o.YANG == "lb-vserver":
 			all = append(all, path{[]string{"vserver"}, o, true})
+		}
+	}
+	return all
+})
+
+// pathsOf are the paths to the objects that take a verb, and those of them that begin with a word: by the verb and the word.
+var pathsOf = sync.OnceValue(func() map[string][]path {
+	all := map[string][]path{}
+	for _, p := range paths() {
+		for _, v := range p.obj.Verbs {
+			all[v] = append(all[v], p)
+			begin := v + " " + strings.ToLower(p.words[0])
+			all[begin] = append(all[begin], p)
 		}
 	}
 	return all
@@ -179,10 +188,10 @@ func resolve(tokens []Token) (verb string, objs []*schema.Object, used int, next
 
 // object reads the words of an object behind a verb.
 func object(verb string, tokens []Token) (objs []*schema.Object, used int, next []Candidate, err error) {
-	var left []path
-	for _, p := range paths() {
-		if p.obj.Has(verb) {
-			left = append(left, p)
+	left := pathsOf()[verb]
+	if len(tokens) > 0 {
+		if whole := pathsOf()[verb+" "+strings.ToLower(tokens[0].Text)]; whole != nil {
+			left = whole // the others need not be looked at
 		}
 	}
 	for depth := 0; ; depth++ {
@@ -261,12 +270,8 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 			return schema.Refuse(schema.NotSupported, tokens[depth].Text)
 		}
 	}
-	for _, p := range paths() { // of objects that share words one may know the verb
-		later := strings.Fields(laterVerbs[p.obj.YANG])
-		if p.obj.Stored {
-			later = storedLater
-		}
-		if depth == len(p.words)-1 && strings.EqualFold(p.words[depth], word) && slices.Contains(later, verb) {
+	for _, p := range paths() {
+		if typedWhole(p, tokens) && slices.Contains(verbsLater(p.obj), verb) {
 			return schema.Refuse(schema.NotSupported, verb+" "+strings.Join(p.words, " "))
 		}
 	}
@@ -276,6 +281,25 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 		}
 	}
 	return schema.Refuse(schema.NoSuchCommand, shorten(tokens[depth].Text))
+}
+
+// typedWhole tells whether the tokens begin with all words of the path.
+func typedWhole(p path, tokens []Token) bool {
+	for i, w := range p.words {
+		if i >= len(tokens) || !strings.EqualFold(tokens[i].Text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// verbsLater are the verbs of the reference product that the object does not take yet.
+func verbsLater(o *schema.Object) []string {
+	later := strings.Fields(laterVerbs[o.YANG])
+	if o.Stored {
+		later = append(later, storedLater...)
+	}
+	return later
 }
 
 // verbsOf are the verbs that are typed before the words.

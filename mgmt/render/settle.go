@@ -160,7 +160,7 @@ func dangling(c *schema.Config, w *row) string {
 	v := reflect.ValueOf(w.value).Elem()
 	monitors := schema.Of[schema.LBMonitor]()
 	for _, f := range w.object.Fields {
-		if f.Ref == "" {
+		if !w.object.Needs(f) {
 			continue
 		}
 		name := f.Text(v)

@@ -88,7 +88,7 @@ func randomText(r *rand.Rand, c *schema.Config, f *schema.Field) (string, bool) 
 		if len(rows) == 0 {
 			return "", false
 		}
-		return o.Key(rows[r.IntN(len(rows))]), true
+		return o.Keys()[0].Text(reflect.ValueOf(rows[r.IntN(len(rows))]).Elem()), true
 	case len(f.Enum) > 0:
 		return f.Enum[r.IntN(len(f.Enum))], true
 	case f.Type == reflect.TypeFor[netip.Addr]():

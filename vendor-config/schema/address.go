@@ -16,6 +16,7 @@ var canonicals = map[string]func(string) string{
 	"severities":      strings.ToUpper,
 	"address":         oneAddress,
 	"address6":        oneAddress,
+	"prefix":          onePrefix,
 	"prefix6":         onePrefix,
 	"mac":             oneMAC,
 	"compare-address": oneComparison,
@@ -77,6 +78,15 @@ func prefix6Fault(s string) string {
 	return "it is an IPv6 address with the length of its prefix, e.g. 2001:db8::1/64"
 }
 
+// prefixFault: an address of either family, with or without the length of its prefix.
+func prefixFault(s string) string {
+	p, err := netip.ParsePrefix(s)
+	if err == nil && !p.Addr().Is4In6() || s != "*" && addressFault(s) == "" {
+		return ""
+	}
+	return "it is an address, or a network such as 192.0.2.0/24"
+}
+
 func macFault(s string) string {
 	if m, err := net.ParseMAC(s); s != "" && (err != nil || len(m) != 6) {
 		return "a MAC address is six pairs of hexadecimal digits, e.g. 02:00:00:00:00:01"
@@ -108,6 +118,14 @@ func numbersFault(s string) string {
 		if !isRange(r, func(n string) bool { _, err := strconv.ParseUint(n, 10, 16); return err == nil }) {
 			return "they are numbers or ranges up to 65535, e.g. 80 1024-2000"
 		}
+	}
+	return ""
+}
+
+// rangeFault: one number or range.
+func rangeFault(s string) string {
+	if s != "" && (strings.Contains(s, " ") || numbersFault(s) != "") {
+		return "it is a number or a range up to 65535, e.g. 1024-2000"
 	}
 	return ""
 }

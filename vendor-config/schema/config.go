@@ -128,10 +128,10 @@ func (c *Config) row(o *Object, key string) (any, bool) {
 	return t.list[i], true
 }
 
-// Put adds a row, or replaces the one with the same key in its place. A single row at its defaults is not kept.
+// Put adds a row, or replaces the one with the same key in its place. A row that is only set is not kept at its defaults.
 func (c *Config) Put(o *Object, row any) {
-	if o.Single && reflect.DeepEqual(row, o.Fresh()) {
-		c.Delete(o)
+	if o.Verbs[0] == "set" && o.fresh(row) {
+		c.Remove(o, row)
 		return
 	}
 	t := c.writable(o)
@@ -150,6 +150,31 @@ func (c *Config) Put(o *Object, row any) {
 
 // claim remembers what a row claims.
 func (c *Config) claim(o *Object, row any) {
+	if l := c.claims[o]; l != nil && l.rows != nil {
+		l.rows[l.claim(row)] = row
+	}
+}
+
+// fresh tells whether the row says nothing but its key.
+func (o *Object) fresh(row any) bool {
+	v, f := reflect.ValueOf(row).Elem(), o.Fresh()
+	for _, k := range o.keys {
+		reflect.ValueOf(f).Elem().Field(k.Index).Set(v.Field(k.Index))
+	}
+	return reflect.DeepEqual(row, f)
+}
+
+// Rename replaces the row with the key by one with another key, in its place.
+func (c *Config) Rename(o *Object, key string, row any) {
+	t := c.writable(o)
+	place := t.places()
+	i, ok := place[key]
+	if !ok {
+		return
+	}
+	c.disclaim(o, t.list[i])
+	delete(place, key)
+	place[o.Key(row)], t.list[i] = i, row
 	if l := c.claims[o]; l != nil && l.rows != nil {
 		l.rows[l.claim(row)] = row
 	}

@@ -46,15 +46,15 @@ type CRVserver struct {
 
 // CRVserverTarget is the lb vserver with the caches of a cache redirection vserver.
 type CRVserverTarget struct {
-	Name      string `cli:"name" key:"1" max:"127" ref:"cr-vserver" help:"Name of the cr vserver"`
-	Lbvserver string `cli:"lbvserver" key:"2" keyword:"yes" max:"127" ref:"lb-vserver" help:"lb vserver with the caches"`
+	Name      string `cli:"name" key:"1" max:"127" ref:"cr-vserver" syntax:"name" help:"Name of the cr vserver"`
+	Lbvserver string `cli:"lbvserver" key:"2" keyword:"yes" max:"127" ref:"lb-vserver" syntax:"name" help:"lb vserver with the caches"`
 }
 
 // CRVserverPolicy is a policy that a cache redirection vserver asks.
 type CRVserverPolicy struct {
-	Name                   string `cli:"name" key:"1" max:"127" ref:"cr-vserver" help:"Name of the cr vserver"`
+	Name                   string `cli:"name" key:"1" max:"127" ref:"cr-vserver" syntax:"name" help:"Name of the cr vserver"`
 	PolicyName             string `cli:"policyName" key:"2" keyword:"yes" max:"127" help:"Policy"`
-	Priority               uint32 `cli:"priority" only:"bind" help:"Order in which bound policies are asked, the lowest first"`
+	Priority               uint32 `cli:"priority" only:"bind" help:"Order in which they are asked, the lowest first"`
 	GotoPriorityExpression string `cli:"gotoPriorityExpression" only:"bind" max:"1499" help:"Which policy is asked next when this one matches: a priority, NEXT or END"`
 	Type                   string `cli:"type" only:"bind" enum:"REQUEST,RESPONSE,ICA_REQUEST" help:"Which messages are looked at"`
 	Invoke                 string `cli:"invoke" only:"bind" enum:"reqvserver,resvserver,policylabel" help:"Kind of label with policies to go on with"`
@@ -62,7 +62,7 @@ type CRVserverPolicy struct {
 }
 
 func init() {
-	stored[CRVserver]("cr vserver", "cr-vserver", "add set unset rm enable disable show", "Cache redirection virtual server")
+	stored[CRVserver]("cr vserver", "cr-vserver", "add set unset rm enable disable rename show", "Cache redirection virtual server")
 	stored[CRVserverTarget]("cr vserver", "cr-vserver-lbvserver", "bind unbind", "Caches of a cache redirection vserver")
 	stored[CRVserverPolicy]("cr vserver", "cr-vserver-policy", "bind unbind", "Policy bound to a cache redirection vserver")
 }

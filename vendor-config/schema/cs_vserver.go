@@ -65,16 +65,16 @@ type CSVserver struct {
 
 // CSVserverDefault is where a content switching vserver sends what no policy matches.
 type CSVserverDefault struct {
-	Name      string `cli:"name" key:"1" max:"127" ref:"cs-vserver" help:"Name of the cs vserver"`
-	Lbvserver string `cli:"lbvserver" key:"2" keyword:"yes" max:"127" ref:"lb-vserver" help:"lb vserver that takes what no policy matches"`
+	Name      string `cli:"name" key:"1" max:"127" ref:"cs-vserver" syntax:"name" help:"Name of the cs vserver"`
+	Lbvserver string `cli:"lbvserver" key:"2" keyword:"yes" max:"127" ref:"lb-vserver" syntax:"name" help:"lb vserver that takes what no policy matches"`
 }
 
 // CSVserverPolicy is a policy that a content switching vserver asks.
 type CSVserverPolicy struct {
-	Name                   string `cli:"name" key:"1" max:"127" ref:"cs-vserver" help:"Name of the cs vserver"`
+	Name                   string `cli:"name" key:"1" max:"127" ref:"cs-vserver" syntax:"name" help:"Name of the cs vserver"`
 	PolicyName             string `cli:"policyName" key:"2" keyword:"yes" max:"127" help:"Policy"`
 	TargetLBVserver        string `cli:"targetLBVserver" max:"127" ref:"lb-vserver" help:"lb vserver that takes what the policy matches"`
-	Priority               uint32 `cli:"priority" only:"bind" help:"Order in which bound policies are asked, the lowest first"`
+	Priority               uint32 `cli:"priority" only:"bind" help:"Order in which they are asked, the lowest first"`
 	GotoPriorityExpression string `cli:"gotoPriorityExpression" only:"bind" max:"1499" help:"Which policy is asked next when this one matches: a priority, NEXT or END"`
 	Type                   string `cli:"type" only:"bind" enum:"REQUEST,RESPONSE" help:"Whether requests or responses are looked at"`
 	Invoke                 string `cli:"invoke" only:"bind" enum:"reqvserver,resvserver,policylabel" help:"Kind of label with policies to go on with"`
@@ -83,7 +83,7 @@ type CSVserverPolicy struct {
 
 // CSVserverDomain is a name that a content switching vserver of target type GSLB answers for.
 type CSVserverDomain struct {
-	Name          string `cli:"name" key:"1" max:"127" ref:"cs-vserver" help:"Name of the cs vserver"`
+	Name          string `cli:"name" key:"1" max:"127" ref:"cs-vserver" syntax:"name" help:"Name of the cs vserver"`
 	DomainName    string `cli:"domainName" key:"2" keyword:"yes" max:"253" syntax:"host" help:"Domain name"`
 	TTL           uint32 `cli:"TTL" only:"bind" unit:"seconds" help:"How long resolvers may keep the answer"`
 	BackupIP      string `cli:"backupIP" only:"bind" max:"255" syntax:"address" help:"Address that is answered while no target is UP"`
@@ -93,7 +93,7 @@ type CSVserverDomain struct {
 }
 
 func init() {
-	stored[CSVserver]("cs vserver", "cs-vserver", "add set unset rm enable disable show", "Content switching virtual server")
+	stored[CSVserver]("cs vserver", "cs-vserver", "add set unset rm enable disable rename show", "Content switching virtual server")
 	stored[CSVserverDefault]("cs vserver", "cs-vserver-lbvserver", "bind unbind", "Default target of a content switching vserver")
 	stored[CSVserverPolicy]("cs vserver", "cs-vserver-policy", "bind unbind", "Policy bound to a content switching vserver")
 	stored[CSVserverDomain]("cs vserver", "cs-vserver-domain", "bind unbind", "Domain name that a GSLB content switching vserver answers for")

@@ -91,7 +91,7 @@ type LBVserverService struct {
 }
 
 func init() {
-	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm enable disable show stat", "Load balancing virtual server", true)
+	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm rename enable disable show stat", "Load balancing virtual server", true)
 	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName " +
 		"resRule=none v6persistmasklen=128 rtspNat=OFF " +
 		"connfailover=DISABLED redirectURL cacheable=NO soPersistence=DISABLED " +

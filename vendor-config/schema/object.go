@@ -16,7 +16,7 @@ import (
 //
 //	cli:"lbMethod"    keyword (or the name of a positional) as the operator types it
 //	key:"1"           part of the row's key, in this order; keys are the first positionals (except keyword ones)
-//	keyword:"yes"     this key is typed as -keyword value, not as a positional
+//	keyword:"yes"     this key is typed as -keyword value, not as a positional; keyword:"add": only with add
 //	pos:"2"           positional of `add` after the keys, in this order; with only: of those verbs
 //	def:"5"           default; a field at its default is left out when written back (unless always)
 //	defby:"serviceType HTTP=180 TCP=9000"  the default depends on another field; it is filled in by `add` and `unset`
@@ -86,6 +86,7 @@ type Field struct {
 	Many, Secret       bool
 	Sealed             bool
 	Within, Kept       bool
+	Added              bool     // keyword:"add"
 	ForField           string   // the field that decides whether this one means something
 	ForValues          []string // its values with which it does
 	Type               reflect.Type
@@ -139,6 +140,16 @@ func (f *Field) Targets() []*Object {
 	return f.targets
 }
 
+// Needs tells whether the row that the field of o names must be there. What is only stored needs nothing but the row that it is
+// bound to, and settings of TLS are none that it could wait for.
+func (o *Object) Needs(f *Field) bool {
+	if f.Ref == "" || !o.Stored {
+		return f.Ref != ""
+	}
+	to := f.Targets()[0]
+	return f.Key == 1 && to.Name() == o.Name() && to.Verbs[0] == "add"
+}
+
 // Refers finds the row that the field's value names, or nil; o is its object, or the first that it could be of.
 func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
 	for _, t := range f.Targets() {
@@ -148,6 +159,9 @@ func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
 	}
 	return f.Targets()[0], nil
 }
+
+// Dashed tells whether the key is typed as -keyword value with the verb.
+func (f *Field) Dashed(verb string) bool { return f.Keyword || f.Added && verb == "add" }
 
 // Other is the field that may be typed in the place of the positional, or nil.
 func (o *Object) Other(positional *Field) *Field {

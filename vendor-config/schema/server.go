@@ -17,6 +17,6 @@ type Server struct {
 }
 
 func init() {
-	register[Server]("server", "server", "add set unset rm enable disable show", "Server entity", true)
+	register[Server]("server", "server", "add set unset rm rename enable disable show", "Server entity", true)
 	unbuilt[Server]("translationIp translationMask IPv6Address=NO domainResolveNow td=0")
 }

@@ -36,7 +36,7 @@ type ServiceMonitor struct {
 }
 
 func init() {
-	register[Service]("service", "service", "add set unset rm enable disable show stat", "Service: a port of a server", true)
+	register[Service]("service", "service", "add set unset rm rename enable disable show stat", "Service: a port of a server", true)
 	unbuilt[Service]("clearTextPort cacheType cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO " +
 		"rtspSessionidRemap=OFF CustomServerID=None CKA=NO TCPB=NO CMP=NO accessDown=NO " +
 		"tcpProfileName httpProfileName appflowLog=DISABLED netProfile td=0 processLocal=DISABLED " +

@@ -54,7 +54,7 @@ type MemberStat struct {
 }
 
 func init() {
-	register[ServiceGroup]("serviceGroup", "service-group", "add set unset rm enable disable show stat", "Services of one type with options in common", true)
+	register[ServiceGroup]("serviceGroup", "service-group", "add set unset rm rename enable disable show stat", "Services of one type with options in common", true)
 	unbuilt[ServiceGroup]("cacheType td=0 cacheable=NO cip=DISABLED pathMonitor=NO pathMonitorIndv=NO " +
 		"rtspSessionidRemap=OFF CKA=NO TCPB=NO CMP=NO tcpProfileName httpProfileName " +
 		"appflowLog=DISABLED netProfile memberPort monConnectionClose=NONE autoDisablegraceful=NO " +

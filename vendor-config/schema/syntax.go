@@ -24,10 +24,12 @@ var syntaxes = map[string]func(string) string{
 
 	"address":         addressFault,
 	"address6":        address6Fault,
+	"prefix":          prefixFault,
 	"prefix6":         prefix6Fault,
 	"mac":             macFault,
 	"port":            portFault,
 	"numbers":         numbersFault,
+	"range":           rangeFault,
 	"compare-address": compareAddressFault,
 	"compare-port":    comparePortFault,
 

@@ -99,7 +99,7 @@ func field(i int, sf reflect.StructField) (*Field, string) {
 		Only: list("only"), Also: list("also"), Any: tags["any"], Unit: tags["unit"], Ref: tags["ref"], After: tags["after"], Unless: tags["unless"],
 		Instead: tags["instead"],
 		Syntax:  tags["syntax"], Always: tags["always"] != "", Fixed: tags["fixed"] != "", Required: tags["required"] != "",
-		Secret: tags["secret"] != "", Sealed: tags["seal"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] != "",
+		Secret: tags["secret"] != "", Sealed: tags["seal"] != "", Many: tags["many"] != "", Flag: tags["flag"] != "", Keyword: tags["keyword"] == "yes", Added: tags["keyword"] == "add",
 		Within: tags["within"] != "", Kept: tags["kept"] != "", Type: sf.Type, Alias: map[string]string{}}
 	f.Default, f.HasDefault = tags["def"]
 	f.Min, f.HasMin = num("min")
@@ -165,7 +165,7 @@ func (f *Field) fault() string {
 		return "enum is given to a type other than string"
 	case f.Key > 0 && f.Pos > 0:
 		return "key and pos exclude each other"
-	case (f.Keyword || f.Within) && f.Key == 0:
+	case (f.Keyword || f.Added || f.Within) && f.Key == 0:
 		return "keyword and within are for keys only"
 	case f.Flag && f.Type.Kind() != reflect.String:
 		return "a flag is of type string"

@@ -170,7 +170,7 @@ func (w *writer) object(o *schema.Object) {
 
 func (w *writer) leaf(o *schema.Object, f *schema.Field) {
 	w.block("leaf "+f.YANG, func() {
-		w.types(f, o.Stored && f.Key != 1)
+		w.types(f, !o.Needs(f))
 		if f.Unit != "" {
 			w.line("units %s;", quote(f.Unit))
 		}
