@@ -225,8 +225,11 @@ func single(c *schema.Config, o *schema.Object) any {
 }
 
 func removal(o *schema.Object) string {
-	if o.Verbs[0] == "bind" {
+	switch o.Verbs[0] {
+	case "bind":
 		return "unbind"
+	case "link":
+		return "unlink"
 	}
 	return "rm"
 }

@@ -180,15 +180,30 @@ func line(o *schema.Object, row any, hide bool) string {
 		}
 		words = append(words, Quote(text))
 	}
+	var arguments, before [][]string // before: the argument that takes the place of a positional, once others could swallow the rest
 	for _, k := range f.keywords() {
-		if written(o, k.field, v) || followed(o, k, v) {
-			words = append(words, keywordWords(o, k, v, hide, last != nil)...)
+		if !written(o, k.field, v) && !followed(o, k, v) {
+			continue
 		}
+		a := keywordWords(o, k, v, hide, last != nil && !o.Stored)
+		if last != nil && f.pos[len(f.pos)-len(last)-1].Unless == k.field.CLI && swallows(o) {
+			before = append(before, a)
+			continue
+		}
+		arguments = append(arguments, a)
+	}
+	for _, a := range append(arguments, before...) {
+		words = append(words, a...)
 	}
 	for _, p := range last {
 		words = append(words, Quote(writeText(p, v)))
 	}
 	return strings.Join(words, " ")
+}
+
+// swallows tells whether the object has arguments behind which any word may be a further value.
+func swallows(o *schema.Object) bool {
+	return o.Stored && slices.ContainsFunc(o.Fields, func(f *schema.Field) bool { return f.After != "" && len(f.Enum) == 0 || f.Many })
 }
 
 // keywordWords are a keyword with its value and what stands behind it; all of that if a positional follows, which would be taken for it.

@@ -115,6 +115,9 @@ var pathsOf = sync.OnceValue(func() map[string][]path {
 	for _, p := range paths() {
 		for _, v := range p.obj.Verbs {
 			all[v] = append(all[v], p)
+			if len(p.words) == 0 {
+				continue
+			}
 			begin := v + " " + strings.ToLower(p.words[0])
 			all[begin] = append(all[begin], p)
 		}

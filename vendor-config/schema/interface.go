@@ -25,7 +25,10 @@ type InterfaceSettings struct {
 	BandwidthNormal  uint32 `cli:"bandwidthNormal" max:"160000" help:"Use in Mbit/s below which the alarm ends"`
 	Lldpmode         string `cli:"lldpmode" enum:"NONE,TRANSMITTER,RECEIVER,TRANSCEIVER" help:"Whether LLDP is sent, received, or both"`
 	LrsetPriority    uint16 `cli:"lrsetPriority" def:"1024" min:"1" max:"1024" help:"Priority in a set of redundant links"`
-	Intftype         string `cli:"intftype" max:"31" help:"Kind of port, as a device writes it"`
+	Intftype         string `cli:"intftype" max:"31" help:"Kind of port, as devices write it"`
+	Ifnum            string `cli:"ifnum" max:"15" syntax:"port" help:"The port itself, as devices write it"`
+	Ringsize         uint32 `cli:"ringsize" help:"Size of its rings, as devices write it"`
+	Ringtype         string `cli:"ringtype" max:"31" help:"Kind of its rings, as devices write it"`
 }
 
 // Channel is a channel: several ports as one.
@@ -72,7 +75,7 @@ type LinksetPort struct {
 }
 
 func init() {
-	stored[InterfaceSettings]("interface", "interface-settings", "set unset", "Settings of a port")
+	stored[InterfaceSettings]("interface", "interface-settings", "set unset rm", "Settings of a port")
 	stored[Channel]("channel", "channel", "add set unset rm show", "Ports as one")
 	stored[ChannelPort]("channel", "channel-port", "bind unbind", "Port of a channel")
 	stored[LACP]("lacp", "lacp", "set show", "Link aggregation control protocol")

@@ -34,6 +34,7 @@ type NSHTTPProfile struct {
 	HTTP2HeaderTableSize      uint16 `cli:"http2HeaderTableSize" def:"4096" max:"16384" unit:"bytes" help:"Size of the table of headers"`
 	HTTP2MinSeverConn         uint32 `cli:"http2MinSeverConn" def:"20" min:"1" max:"360000" help:"Least HTTP/2 connections to a server"`
 	ApdexCltRespTimeThreshold uint32 `cli:"apdexCltRespTimeThreshold" def:"500" min:"1" max:"3600000" unit:"milliseconds" help:"Response time that counts as satisfying"`
+	Spdy                      string `cli:"spdy" enum:"DISABLED,ENABLED,V2,V3" def:"DISABLED" help:"SPDY, as older devices write it"`
 }
 
 // NSHTTPParam are parameters of HTTP.

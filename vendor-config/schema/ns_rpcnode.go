@@ -13,5 +13,5 @@ type NSRPCNode struct {
 }
 
 func init() {
-	stored[NSRPCNode]("ns rpcNode", "ns-rpc-node", "set unset show", "How another node is spoken to")
+	stored[NSRPCNode]("ns rpcNode", "ns-rpc-node", "set unset rm show", "How another node is spoken to")
 }

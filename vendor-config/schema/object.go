@@ -141,13 +141,13 @@ func (f *Field) Targets() []*Object {
 }
 
 // Needs tells whether the row that the field of o names must be there. What is only stored needs nothing but the row that it is
-// bound to, and settings of TLS are none that it could wait for.
+// bound to; settings of TLS are none that it could wait for, and devices have sets of texts of their own that no file adds.
 func (o *Object) Needs(f *Field) bool {
 	if f.Ref == "" || !o.Stored {
 		return f.Ref != ""
 	}
 	to := f.Targets()[0]
-	return f.Key == 1 && to.Name() == o.Name() && to.Verbs[0] == "add"
+	return f.Key == 1 && to.Name() == o.Name() && to.Verbs[0] == "add" && to != Of[PolicyPatset]()
 }
 
 // Refers finds the row that the field's value names, or nil; o is its object, or the first that it could be of.

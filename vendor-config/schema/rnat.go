@@ -22,6 +22,6 @@ type RNATParam struct {
 }
 
 func init() {
-	stored[RNAT]("rnat", "rnat", "set unset show", "Translation of source addresses")
+	stored[RNAT]("rnat", "rnat", "set unset rm show", "Translation of source addresses")
 	stored[RNATParam]("rnatparam", "rnat-param", "set unset show", "Parameters of rnat")
 }
