@@ -7,15 +7,15 @@ type HANode struct {
 	ID            uint8  `cli:"id" key:"1" max:"64" help:"Number of the node; 0 is this appliance"`
 	IPAddress     string `cli:"IPAddress" pos:"2" fixed:"yes" max:"255" syntax:"address" help:"Its NSIP"`
 	Inc           string `cli:"inc" fixed:"yes" enum:"ENABLED,DISABLED" def:"DISABLED" help:"The nodes are in different networks"`
-	HaStatus      string `cli:"haStatus" only:"set" enum:"ENABLED,STAYSECONDARY,DISABLED,STAYPRIMARY" help:"What the node does by itself"`
-	HaSync        string `cli:"haSync" only:"set" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Take the configuration over from the primary"`
-	HaProp        string `cli:"haProp" only:"set" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Send each command on to the secondary"`
-	HelloInterval uint16 `cli:"helloInterval" only:"set" def:"200" min:"200" max:"1000" unit:"milliseconds" help:"Time between two messages to the peer"`
-	DeadInterval  uint8  `cli:"deadInterval" only:"set" def:"3" min:"3" max:"60" unit:"seconds" help:"Time without one after which the peer is taken for dead"`
-	FailSafe      string `cli:"failSafe" only:"set" enum:"ON,OFF" def:"OFF" help:"One node stays primary though both have failed"`
-	MaxFlips      uint32 `cli:"maxFlips" only:"set" def:"0" help:"Most failovers within maxFlipTime; 0 is no limit"`
-	MaxFlipTime   uint32 `cli:"maxFlipTime" only:"set" def:"0" unit:"seconds" help:"Time in which they are counted"`
-	Syncvlan      uint16 `cli:"syncvlan" only:"set" min:"1" max:"4094" help:"VLAN by which the configuration is sent"`
+	HaStatus      string `cli:"haStatus" enum:"ENABLED,STAYSECONDARY,DISABLED,STAYPRIMARY" help:"What the node does by itself"`
+	HaSync        string `cli:"haSync" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Take the configuration over from the primary"`
+	HaProp        string `cli:"haProp" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Send each command on to the secondary"`
+	HelloInterval uint16 `cli:"helloInterval" def:"200" min:"200" max:"1000" unit:"milliseconds" help:"Time between two messages to the peer"`
+	DeadInterval  uint8  `cli:"deadInterval" def:"3" min:"3" max:"60" unit:"seconds" help:"Time without one after which the peer is taken for dead"`
+	FailSafe      string `cli:"failSafe" enum:"ON,OFF" def:"OFF" help:"One node stays primary though both have failed"`
+	MaxFlips      uint32 `cli:"maxFlips" def:"0" help:"Most failovers within maxFlipTime; 0 is no limit"`
+	MaxFlipTime   uint32 `cli:"maxFlipTime" def:"0" unit:"seconds" help:"Time in which they are counted"`
+	Syncvlan      uint16 `cli:"syncvlan" min:"1" max:"4094" help:"VLAN by which the configuration is sent"`
 }
 
 // HANodeRouteMonitor is a route without which a node fails over.

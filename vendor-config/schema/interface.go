@@ -46,9 +46,9 @@ type Channel struct {
 	Throughput      uint32 `cli:"throughput" max:"160000" help:"Least throughput in Mbit/s, below which a pair fails over"`
 	BandwidthHigh   uint32 `cli:"bandwidthHigh" max:"160000" help:"Use in Mbit/s above which an alarm is raised"`
 	BandwidthNormal uint32 `cli:"bandwidthNormal" max:"160000" help:"Use in Mbit/s below which the alarm ends"`
-	MTU             uint16 `cli:"mtu" only:"set" def:"1500" min:"1500" max:"9216" help:"Greatest IP packet in bytes"`
-	LrMinThroughput uint32 `cli:"lrMinThroughput" only:"set" max:"80000" help:"Least throughput of the links in use"`
-	LinkRedundancy  string `cli:"linkRedundancy" only:"set" enum:"ON,OFF" def:"OFF" help:"Links of a channel stand by for each other"`
+	MTU             uint16 `cli:"mtu" def:"1500" min:"1500" max:"9216" help:"Greatest IP packet in bytes"`
+	LrMinThroughput uint32 `cli:"lrMinThroughput" max:"80000" help:"Least throughput of the links in use"`
+	LinkRedundancy  string `cli:"linkRedundancy" enum:"ON,OFF" def:"OFF" help:"Links of a channel stand by for each other"`
 }
 
 // ChannelPort is a port of a channel.

@@ -15,7 +15,7 @@ type LBGroup struct {
 	Timeout                  uint16     `cli:"timeout" def:"2" max:"1440" unit:"minutes" help:"How long a client is remembered"`
 	Rule                     string     `cli:"rule" max:"1499" help:"Expression by which a client is known again"`
 	UseVserverPersistency    string     `cli:"useVserverPersistency" enum:"ENABLED,DISABLED" help:"Each vserver keeps its own kind of persistence"`
-	MasterVserver            string     `cli:"masterVserver" only:"set" max:"255" help:"Vserver of which the others take their clients"`
+	MasterVserver            string     `cli:"masterVserver" max:"255" help:"Vserver of which the others take their clients"`
 }
 
 // LBGroupVserver is a vserver in a group of them.
