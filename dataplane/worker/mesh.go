@@ -173,7 +173,7 @@ func (w *Worker) ignore() {
 // poolSettings are those of this worker's port pools. Where several workers share the flows, what comes to a port on which a
 // vserver listens must be a client's and never an answer (see steer); a worker alone tells them by its flows.
 func (w *Worker) poolSettings() flow.PoolSettings {
-	s := flow.PoolSettings{Pools: maxPools, Workers: 1, Huge: w.opt.Huge}
+	s := flow.PoolSettings{Pools: maxPools, Workers: 1, Huge: w.opt.Huge, Seed: w.opt.Seed}
 	if w.mesh != nil {
 		s.Workers, s.Self = int(w.workers), int(w.self)
 		s.Avoid = func(snip uint32, port uint16, proto uint8) bool {

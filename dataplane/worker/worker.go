@@ -39,6 +39,7 @@ type Options struct {
 	// Cycles reads the clock and Hz is its rate; nil and 0 mean the CPU's cycle counter. Tests set them.
 	Cycles func() uint64
 	Hz     uint64
+	Seed   uint64 // where the cursors of port pools start, for tests; 0 draws a random one
 }
 
 // Worker forwards the packets of one queue. Poll or Run are called by one goroutine; Publish, NextEvent and the figures are for

@@ -214,6 +214,7 @@ func newCrew(t testing.TB, q wire, c crew, entries int) *bed {
 			ID: i, Mesh: b.mesh, Queue: q.Queue(i), Flows: entries / c.workers, Sessions: bedSessions, FlowName: fmt.Sprint("sluice-flows-test", i),
 			Ports:  []table.Port{{Name: "1/1", MAC: mac1, MTU: 1500}, {Name: "1/2", MAC: mac2, MTU: 1500}},
 			Cycles: func() uint64 { return b.clock }, Hz: table.TicksPerSecond,
+			Seed: uint64(i) + 1, // with random ports one checksum of 65,536 would be by chance what an unfinished one is
 		})
 		if err != nil {
 			t.Fatal(err)
