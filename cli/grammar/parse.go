@@ -270,8 +270,11 @@ func canonical(k keyword, s string) (string, error) {
 		for a := range f.Alias {
 			among = append(among, a)
 		}
-		word, several := match(s, among)
-		if s != "" && several != nil {
+		word, several := "", []string(nil)
+		if s != "" { // which would be short for the only value
+			word, several = match(s, among)
+		}
+		if several != nil {
 			return "", schema.Refuse(schema.BadValue, f.CLI, s).Because("it may be " + strings.Join(several, ", "))
 		}
 		if word != "" {

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"cmp"
+	"errors"
 	"net"
 	"net/netip"
 	"strconv"
@@ -115,7 +117,7 @@ func portFault(s string) string {
 // numbersFault: numbers of ports or VLANs and ranges of them, separated by spaces.
 func numbersFault(s string) string {
 	for _, r := range strings.Fields(s) {
-		if !isRange(r, func(n string) bool { _, err := strconv.ParseUint(n, 10, 16); return err == nil }) {
+		if !isRange(r, number16, cmp.Compare[uint64]) {
 			return "they are numbers or ranges up to 65535, e.g. 80 1024-2000"
 		}
 	}
@@ -130,10 +132,26 @@ func rangeFault(s string) string {
 	return ""
 }
 
-// isRange: a, or a-b.
-func isRange(s string, one func(string) bool) bool {
-	a, b, several := strings.Cut(s, "-")
-	return one(a) && (!several || one(b))
+// isRange: a, or a-b where b is not before a.
+func isRange[T any](s string, read func(string) (T, error), compare func(a, b T) int) bool {
+	low, high, several := strings.Cut(s, "-")
+	a, err := read(low)
+	if err != nil || !several {
+		return err == nil
+	}
+	b, err := read(high)
+	return err == nil && compare(a, b) <= 0
+}
+
+func number16(s string) (uint64, error) { return strconv.ParseUint(s, 10, 16) }
+
+// host is an address that names no port of this machine.
+func host(s string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(s)
+	if err == nil && a.Zone() != "" {
+		err = errors.New("it has a zone")
+	}
+	return a, err
 }
 
 // Operator tells whether the word is one that may stand before a value to compare with.
@@ -158,22 +176,16 @@ func oneComparison(s string) string {
 }
 
 // comparisonFault is the syntax of a comparison with a value, or with a range of values.
-func comparisonFault(one func(string) bool, what string) func(string) string {
+func comparisonFault[T any](read func(string) (T, error), compare func(a, b T) int, what string) func(string) string {
 	return func(s string) string {
 		words := strings.Fields(s)
-		if s == "" || len(words) == 2 && operators[words[0]] == words[0] && isRange(words[1], one) {
+		if s == "" || len(words) == 2 && operators[words[0]] == words[0] && isRange(words[1], read, compare) {
 			return ""
 		}
 		return what
 	}
 }
 
-var compareAddressFault = comparisonFault(func(s string) bool {
-	a, err := netip.ParseAddr(s)
-	return err == nil && a.Zone() == ""
-}, "it is an address or a range, after = or !=, e.g. != 10.0.0.1-10.0.0.9")
+var compareAddressFault = comparisonFault(host, netip.Addr.Compare, "it is an address or a range, after = or !=, e.g. != 10.0.0.1-10.0.0.9")
 
-var comparePortFault = comparisonFault(func(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 16)
-	return err == nil
-}, "it is a port or a range, after = or !=, e.g. = 80-90")
+var comparePortFault = comparisonFault(number16, cmp.Compare[uint64], "it is a port or a range, after = or !=, e.g. = 80-90")
