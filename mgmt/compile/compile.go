@@ -56,8 +56,9 @@ func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 	m.config.StartupFactor = StartupRRFactor(c)
 	m.config.DownStateRST = downStateRST(c)
 	m.config.Timeouts = timeouts(Timeouts(c))
-	m.out.Tables = &api.Tables{Config: &m.config, FIB: &api.FIB{Routes: m.out.net.routes}}
-	return &m.out, nil
+	out, config := m.out, m.config // copies: a pointer into the maker would keep the version before, and so every one before that
+	out.Tables = &api.Tables{Config: &config, FIB: &api.FIB{Routes: m.out.net.routes}}
+	return &out, nil
 }
 
 // Tables compiles the configuration and what has been observed into the dataplane's tables, every part of them. The

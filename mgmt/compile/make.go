@@ -148,9 +148,11 @@ func (m *maker) vservers() error {
 		m.out.vservers, m.config.Vservers = m.prev.vservers, m.prev.Tables.Config.Vservers
 		return nil
 	}
-	taken := make(map[place]string, m.x.c.Len(vserverRows))
+	n := m.x.c.Len(vserverRows)
+	taken := make(map[place]string, n)
+	m.out.vservers, m.config.Vservers = make([]*madeVserver, 0, n), make([]api.Vserver, 0, n)
 	old := alongside[*madeVserver]{list: m.prev.vservers}
-	changed := len(old.list) != m.x.c.Len(vserverRows)
+	changed := len(old.list) != n
 	for row := range m.x.c.Each(vserverRows) {
 		v := row.(*schema.LBVserver)
 		was, ok := old.find(func(o *madeVserver) bool { return o.row == v || o.row.Name == v.Name })
@@ -176,6 +178,9 @@ func (m *maker) vservers() error {
 	if !changed {
 		m.config.Vservers = m.prev.Tables.Config.Vservers
 		return nil
+	}
+	if len(m.config.Vservers) == 0 {
+		m.config.Vservers = nil
 	}
 	m.backups()
 	return nil

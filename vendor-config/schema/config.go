@@ -15,6 +15,7 @@ type Config struct {
 	tables map[*Object]*rows
 	age    uint64              // how often it was cloned; atomic, since several may clone a published version at once
 	claims map[*Object]*claims // see Claimant
+	self   *identity           // of who owns tables; nil as long as it owns none
 
 	attempting bool   // see Attempt
 	steps      []step // since the attempt began
@@ -23,12 +24,16 @@ type Config struct {
 // rows is the table of one object. It belongs to the configuration that made it, until that is cloned; then nobody
 // writes to it any more.
 type rows struct {
-	owner *Config
+	owner *identity
 	age   uint64         // of the owner, as long as it may write
 	list  []any          // pointers to the object's struct in order of creation; nil: a row that was deleted
 	place map[string]int // in list, by key
 	lent  bool           // place is shared with the table that this one was copied from
 }
+
+// identity tells configurations apart. A table names its owner by it and not by the configuration itself, which would keep
+// that one's other tables in memory, and by their owners every version before.
+type identity struct{ _ byte }
 
 // claims are the answers of Claimant for one object.
 type claims struct {
@@ -57,17 +62,20 @@ func (c *Config) Same(d *Config, o *Object) bool { return c.tables[o] == d.table
 
 // writable is the table of o for c alone.
 func (c *Config) writable(o *Object) *rows {
+	if c.self == nil {
+		c.self = &identity{}
+	}
 	age := atomic.LoadUint64(&c.age)
 	t := c.tables[o]
 	switch {
 	case t == nil:
 		t = &rows{place: map[string]int{}}
-	case t.owner == c && t.age == age:
+	case t.owner == c.self && t.age == age:
 		return t
 	default: // most changes replace rows, for which the copy goes on with the same places
 		t = &rows{list: slices.Clone(t.list), place: t.place, lent: true}
 	}
-	t.owner, t.age = c, age
+	t.owner, t.age = c.self, age
 	c.tables[o] = t
 	return t
 }
