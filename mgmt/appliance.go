@@ -43,10 +43,10 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	h.Manage(s.Management.Device)
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname), syslog: syslog, configDir: s.ConfigDir}
 	n := &names{a: a}
-	resolver := resolve.New(s.Resolv, n.answer)
+	a.resolver = resolve.New(s.Resolv, n.answer)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: resolver, Log: log, Check: grammar.Check, InForce: a.inForce,
+		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: a.resolver, Log: log, Check: grammar.Check, InForce: a.inForce,
 		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion(),
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
@@ -57,7 +57,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 		cancel()
 		a.candidate.Forget()
 		prober.Close()
-		resolver.Close()
+		a.resolver.Close()
 		running.Wait()
 		h.Close()
 	}

@@ -16,6 +16,7 @@ import (
 	"sluice/mgmt/candidate"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
+	"sluice/mgmt/resolve"
 	"sluice/mgmt/show"
 	"sluice/mgmt/sshd"
 	"sluice/mgmt/store"
@@ -33,6 +34,7 @@ type appliance struct {
 	log       *slog.Logger
 	now       func() time.Time
 	syslog    *telemetry.Log
+	resolver  *resolve.Resolver
 	configDir string
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string

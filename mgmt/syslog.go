@@ -16,6 +16,7 @@ const sslDir = "ssl"
 func (a *appliance) inForce(c *schema.Config) {
 	a.syslog.Name(hostName(c, a.system.Host))
 	a.syslog.Set(syslogTargets(c, filepath.Join(a.configDir, sslDir)))
+	a.resolver.Ask(schema.NameServers(c))
 }
 
 // local0 is the facility LOCAL0 (RFC 5424 section 6.2.1).

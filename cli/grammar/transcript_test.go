@@ -50,7 +50,7 @@ var savedFile = []struct{ line, refused string }{
 	{"bind serviceGroup g 10.20.0.33 8080 -weight 2", ""},
 	{"bind serviceGroup g -monitorName web", ""},
 	{"add route 0.0.0.0 0.0.0.0 10.10.0.1", ""},
-	{"add dns nameServer 10.20.0.53", "Feature not supported in this release [dns nameserver]"},
+	{"add dns nameServer 10.20.0.53", ""},
 	{"save ns config", ""},
 }
 
@@ -110,6 +110,7 @@ bind serviceGroup g web_svr1 8080
 bind serviceGroup g 10.20.0.33 8080 -weight 2
 bind serviceGroup g -monitorName web
 add route 0.0.0.0 0.0.0.0 10.10.0.1
+add dns nameServer 10.20.0.53
 # stored, not in force:
 add ns pbr p ALLOW -srcPort = 80 -destPort = 1024-17151 -nextHop 10.20.0.21 -protocol TCP -priority 10`
 	if got := strings.Join(Lines(c), "\n"); got != want {

@@ -59,7 +59,7 @@ var laterWords = strings.Fields("force sync create export update flush switch " 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
 var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,ns surgeq,ns info,ns connectiontable,ns events,ns rollbackcmd,"+
 	"ns license,router dynamicrouting,router bgp,appflow param,"+
-	"system backup,dns nameserver,"+
+	"system backup,"+
 	"ntp server,ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,"+
 	"autoscale action,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,"+
 	"gslb service,gslb site,nstrace,partition,license,ns partitions", ",")

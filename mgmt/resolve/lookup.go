@@ -22,14 +22,23 @@ var (
 	errNoAddress = errors.New("the name has no IPv4 address")
 )
 
-// lookup finds the IPv4 addresses of a host and how long they hold.
-func lookup(ctx context.Context, file, domain string) ([]netip.Addr, time.Duration, error) {
+// fromFile reads whom to ask from a file in the form of resolv.conf(5).
+func fromFile(file string) (*dns.ClientConfig, error) {
 	conf, err := dns.ClientConfigFromFile(file)
 	if err != nil {
-		return nil, 0, fmt.Errorf("the name servers cannot be read from %s: %w", file, err)
+		return nil, fmt.Errorf("the name servers cannot be read from %s: %w", file, err)
 	}
 	if len(conf.Servers) == 0 {
-		return nil, 0, fmt.Errorf("%s names no name server", file)
+		return nil, fmt.Errorf("%s names no name server", file)
+	}
+	return conf, nil
+}
+
+// lookup finds the IPv4 addresses of a host and how long they hold.
+func (r *Resolver) lookup(ctx context.Context, domain string) ([]netip.Addr, time.Duration, error) {
+	conf, err := r.config()
+	if err != nil {
+		return nil, 0, err
 	}
 	for _, name := range conf.NameList(domain) {
 		var found []netip.Addr

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"sluice/mgmt/compile"
 )
 
@@ -35,6 +37,7 @@ type Resolver struct {
 	slots  chan struct{} // as many as may ask at a time
 
 	mu      sync.Mutex
+	servers []netip.Addr // asked in the place of the file's; empty: the file's
 	names   map[compile.Query]context.CancelFunc
 	closed  bool
 	running sync.WaitGroup
@@ -71,6 +74,29 @@ func (r *Resolver) Set(queries []compile.Query) {
 	}
 }
 
+// Ask replaces the name servers: with none they are those of the file. It holds from the next question on, and names that were
+// refused or not answered are asked for when their time has come.
+func (r *Resolver) Ask(servers []netip.Addr) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.servers = servers
+}
+
+// config is whom to ask and how.
+func (r *Resolver) config() (*dns.ClientConfig, error) {
+	r.mu.Lock()
+	servers := r.servers
+	r.mu.Unlock()
+	if len(servers) == 0 {
+		return fromFile(r.file)
+	}
+	conf := &dns.ClientConfig{Port: "53", Ndots: 1, Timeout: 2, Attempts: 2}
+	for _, s := range servers {
+		conf.Servers = append(conf.Servers, s.String())
+	}
+	return conf, nil
+}
+
 // Close ends every question and waits for that.
 func (r *Resolver) Close() {
 	r.Set(nil)
@@ -88,7 +114,7 @@ func (r *Resolver) follow(ctx context.Context, q compile.Query) {
 			return
 		case r.slots <- struct{}{}:
 		}
-		addresses, ttl, err := lookup(ctx, r.file, q.Domain)
+		addresses, ttl, err := r.lookup(ctx, q.Domain)
 		<-r.slots
 		if ctx.Err() != nil {
 			return

@@ -154,7 +154,7 @@ func TestLookup(t *testing.T) {
 		{resolvConf(t, "search test\n"), "www.test", "names no name server", 0},
 		{"/nowhere/resolv.conf", "www.test", "cannot be read from /nowhere/resolv.conf", 0},
 	} {
-		found, ttl, err := lookup(context.Background(), row.file, row.name)
+		found, ttl, err := New(row.file, nil).lookup(context.Background(), row.name)
 		got := fmt.Sprint(found)
 		if err != nil {
 			got = err.Error()
@@ -163,7 +163,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: %s for %v, want %s for %v", row.name, got, ttl, row.want, row.ttl)
 		}
 	}
-	if found, _, err := lookup(context.Background(), one, "many.test"); err != nil || len(found) != 200 {
+	if found, _, err := New(one, nil).lookup(context.Background(), "many.test"); err != nil || len(found) != 200 {
 		t.Errorf("an answer that is cut off: %d addresses, %v", len(found), err)
 	}
 }
@@ -211,6 +211,43 @@ func TestFollow(t *testing.T) {
 	defer z.mu.Unlock()
 	if z.asked["a.test."] != before {
 		t.Error("a name is asked for after it was taken away")
+	}
+}
+
+// TestConfiguredNameServers: those of the configuration are asked in the place of the file's, in turn, from the next question
+// on; without them it is the file's again.
+func TestConfiguredNameServers(t *testing.T) {
+	serve(t, "127.0.53.5", "53", map[string]func(*dns.Msg, bool){"a.test.": records("a.test. 60 A 10.2.0.1"), "a.lan.test.": records("a.lan.test. 60 A 10.2.0.1")})
+	serve(t, "127.0.53.6", "53", map[string]func(*dns.Msg, bool){"a.test.": rcode(dns.RcodeRefused)})
+	serve(t, "127.0.53.7", "53", map[string]func(*dns.Msg, bool){"a.test.": records("a.test. 60 A 10.2.0.2")})
+	r := New(resolvConf(t, "nameserver 127.0.53.5\nsearch lan.test\noptions timeout:1 attempts:1\n"), nil)
+	at := func(hosts ...string) (all []netip.Addr) {
+		for _, h := range hosts {
+			all = append(all, netip.MustParseAddr(h))
+		}
+		return all
+	}
+	for _, row := range []struct {
+		servers    []netip.Addr
+		name, want string
+	}{
+		{nil, "a.test", "[10.2.0.1]"},
+		{at("127.0.53.7"), "a.test", "[10.2.0.2]"},
+		{at("127.0.53.6", "127.0.53.7"), "a.test", "[10.2.0.2]"},
+		{at("127.0.53.6"), "a.test", "name server 127.0.53.6 answers REFUSED"},
+		{at("127.0.53.8"), "a.test", "name server 127.0.53.8 does not answer"},
+		{at("127.0.53.7"), "a", "the name does not exist"}, // the search list is the file's
+		{nil, "a", "[10.2.0.1]"},
+	} {
+		r.Ask(row.servers)
+		found, _, err := r.lookup(context.Background(), row.name)
+		got := fmt.Sprint(found)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, row.want) {
+			t.Errorf("%s of %v: %s, want %s", row.name, row.servers, got, row.want)
+		}
 	}
 }
 

@@ -115,7 +115,7 @@ var writers = map[string]func(*page) error{
 	"show lb-parameter": showParameter, "show ns-tcpparam": showTCPParam, "show ns-timeout": showTimeout, "show service-group": showGroup, "stat service-group": statGroup,
 	"stat service-group-member-stat": statMember,
 
-	"show ns-config": showNSConfig, "show ns-hostname": showHostName,
+	"show ns-config": showNSConfig, "show ns-hostname": showHostName, "show dns-name-server": showNameServer,
 	"show audit-syslog-action": showSyslogAction, "show audit-syslog-policy": showSyslogPolicy, "show audit-syslog-global": showSyslogGlobal,
 	"show audit-syslog-params": showSyslogParams,
 	"show version":             showVersion, "show hardware": showHardware,

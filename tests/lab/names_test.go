@@ -105,6 +105,32 @@ func TestServerByName(t *testing.T) {
 	}
 }
 
+// TestNameServers: a name server of the configuration is asked in the place of the file's, and when it is taken away the file's
+// again.
+func TestNameServers(t *testing.T) {
+	mustSettle(t)
+	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "adc/resolv.conf", "nameserver 10.2.0.99\noptions timeout:1 attempts:1\n")
+	names(t, 21, "10.2.0.11")
+	if err := lab.NameServer("s3", "names", "lab.test"); err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Stop("names-knot")
+	shell(t, "add server byname www.lab.test")
+	defer shell(t, "rm server byname")
+	tells(t, "name server 10.2.0.99 does not answer")
+	shell(t, "add dns nameServer 10.2.0.13")
+	tells(t, "IPAddress: 10.2.0.11")
+	if out := shell(t, "show dns nameServer"); !strings.Contains(out, "1)\t10.2.0.13 - State: ENABLED") {
+		t.Errorf("show dns nameServer:\n%s", out)
+	}
+	shell(t, "disable dns nameServer 10.2.0.13")
+	tells(t, "name server 10.2.0.99 does not answer")
+	shell(t, "rm dns nameServer 10.2.0.13")
+}
+
 // TestGroupScales: a group has a member for each address that a real name server knows for a name; those that it does not know any
 // more get no connection, and while it does not know the name, and over a restart, the last ones stay.
 func TestGroupScales(t *testing.T) {
