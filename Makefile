@@ -74,7 +74,13 @@ SOAK ?= 10m
 soak: build
 	SOAK=$(SOAK) go test -count=1 -v -timeout 2h ./tests/soak
 
-image qemu test-image docs:
+# The command reference, the YANG modules and their outline, written out from the schema; tests keep them true.
+docs: deps
+	go test ./vendor-config/yang -count=1 -run 'TestModulesAreThoseOfTheSchema' -update
+	go test ./vendor-config/yang -count=1 -run 'TestYanglintTree' -update
+	go test ./cli/grammar -count=1 -run 'TestCommandReference' -update
+
+image qemu test-image:
 	@echo "make $@: not built yet"; exit 2
 
 clean:

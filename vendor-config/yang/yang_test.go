@@ -53,6 +53,23 @@ func TestYanglintAcceptsTheModules(t *testing.T) {
 	}
 }
 
+// TestYanglintTree: the outline that is checked in beside the command reference is that of the module; `make docs` writes it.
+func TestYanglintTree(t *testing.T) {
+	const file = "../docs/sluice-tree.txt"
+	want, err := exec.Command("yanglint", "-p", ".", "-f", "tree", "sluice.yang").Output()
+	if err != nil || len(want) < 1000 {
+		t.Fatalf("%v, %d bytes", err, len(want))
+	}
+	if *update {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != string(want) {
+		t.Errorf("%s is not that of the module (%v): make docs", file, err)
+	}
+}
+
 // data writes a configuration to a file as yanglint reads it: what stands in <config>.
 func data(t *testing.T, name, text string) string {
 	t.Helper()
