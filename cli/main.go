@@ -32,7 +32,7 @@ func main() {
 	identity := flag.String("i", "", "`file` of a private key; those of OpenSSH and its agent if left out")
 	passwords := flag.String("password-file", "", "`file` whose first line is the password")
 	flag.StringVar(&o.KnownHosts, "known-hosts", filepath.Join(home, ".ssh", "known_hosts"), "`file` of host keys")
-	flag.BoolVar(&o.AcceptNew, "accept-new", false, "take down the key of a host that is not known yet")
+	flag.BoolVar(&o.AcceptNew, "accept-new", false, "write the key of a host that is not known yet into the file of host keys")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()

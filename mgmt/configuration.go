@@ -73,6 +73,7 @@ func (o *operator) showConfiguration(op *grammar.Op) (string, error) {
 		return show.Lines(c), nil
 	}
 	if _, ok := op.Arg("history"); ok {
+		o.written()
 		return show.History(o.store.History()), nil
 	}
 	if _, ok := op.Arg("candidate"); ok {
@@ -81,12 +82,20 @@ func (o *operator) showConfiguration(op *grammar.Op) (string, error) {
 	return show.Text(op, o.view(op))
 }
 
+// written has the newest versions written, so that an operator finds in the history what he has just done.
+func (a *appliance) written() {
+	if err := a.store.Flush(); err != nil {
+		a.log.Warn("the history is incomplete", "problem", err)
+	}
+}
+
 // version is a configuration of the history that fits the appliance as a whole.
 func (a *appliance) version(number string) (*schema.Config, error) {
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
 		return nil, schema.Refuse(schema.BadNumber, "version", number)
 	}
+	a.written()
 	c, problems, err := a.store.AtVersion(n)
 	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("version %d does not fit the appliance any more: %w", n, first(problems))

@@ -49,7 +49,6 @@ func TestRollback(t *testing.T) {
 	first := d.version()
 	d.do("add server s2 10.1.0.12")
 	d.do("rm server s1")
-	d.flush()
 	d.is("show ns config -history", "rm server s1")
 	d.is("show ns config -history", "192.0.2.7")
 	d.is("show ns config -version "+first, "add server s1 10.1.0.11")
@@ -57,7 +56,6 @@ func TestRollback(t *testing.T) {
 	d.is("rollback ns config "+first+` -comment "ticket 7"`, "Warning: The dataplane")
 	d.is("show ns runningConfig", "add server s1")
 	d.lacks("show ns runningConfig", "server s2")
-	d.flush()
 	d.is("show ns config -history", "rollback ns config "+first+` -comment "ticket 7"  # ticket 7`)
 	d.is("rollback ns config 77777", "ERROR: No such resource [version, 77777]: the oldest that is kept is ")
 	d.end()
@@ -94,7 +92,6 @@ func TestCandidate(t *testing.T) {
 	d.is(`commit -comment "a new server"`, "Warning: The dataplane")
 	d.is("show ns runningConfig", "s9")
 	d.is("show ns config -candidate", "There is no candidate")
-	d.flush()
 	d.is("show ns config -history", "# a new server")
 
 	d.do("load config new.xml replace")

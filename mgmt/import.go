@@ -85,9 +85,9 @@ func readConfined(dir, name string) ([]byte, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not keep us waiting
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no such file in %s: copy it there first", dir)
+		return nil, errors.New("there is no such file in /config: copy it there first")
 	case err != nil:
-		return nil, fmt.Errorf("only files in %s can be read: %w", dir, err)
+		return nil, fmt.Errorf("only files in /config can be read: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()

@@ -55,7 +55,7 @@ func TestImport(t *testing.T) {
 	if err == nil || text != `line 4: rejected: add server s2 10.1.0.300: Invalid IP address [IPAddress, 10.1.0.300]
 line 5: stored: add service w s1 HTTP 80 -CKA YES: Feature not supported in this release [CKA, YES]
 line 7: stored: bind lb vserver v w: it needs w, which is stored only
-line 8: stored: set ns rpcNode 10.1.0.5 -password ******** -encrypted: Feature not supported in this release [ns rpcnode]
+line 8: stored: set ns rpcNode 10.1.0.5 -password ******** -encrypted: [ns rpcNode] is not built in this release
 7 lines: 3 applied, 3 stored, 1 rejected
 Warning: 3 lines are not in force, since what is asked for is not built in this release; it is kept and written back
 Warning: The dataplane is not connected; the change takes effect as soon as it is.
@@ -112,10 +112,10 @@ func TestImportOfWhatIsNoConfiguration(t *testing.T) {
 	}
 	for _, row := range [][2]string{
 		{"key", "ERROR: Invalid argument [file, key]: no line of it is a command of a configuration file"},
-		{"missing", "ERROR: missing is not imported: there is no such file in " + dir + ": copy it there first"},
-		{"link", "ERROR: link is not imported: only files in " + dir + " can be read: "},
-		{"../../etc/passwd", "ERROR: ../../etc/passwd is not imported: only files in " + dir + " can be read: "},
-		{"/etc/passwd", "ERROR: /etc/passwd is not imported: only files in " + dir + " can be read: "},
+		{"missing", "ERROR: missing is not imported: there is no such file in /config: copy it there first"},
+		{"link", "ERROR: link is not imported: only files in /config can be read: "},
+		{"../../etc/passwd", "ERROR: ../../etc/passwd is not imported: only files in /config can be read: "},
+		{"/etc/passwd", "ERROR: /etc/passwd is not imported: only files in /config can be read: "},
 		{"pipe", "ERROR: pipe is not imported: it is not a file"},
 		{".", "ERROR: . is not imported: it is not a file"},
 		{"big", "ERROR: big is not imported: it is larger than 64 MiB"},

@@ -32,7 +32,7 @@ type Options struct {
 	Address    string                              // host:port
 	Identities []string                            // files of private keys
 	KnownHosts string                              // file of host keys
-	AcceptNew  bool                                // take down the key of a host that is not known
+	AcceptNew  bool                                // write the key of a host that is not known into KnownHosts
 	Password   func(prompt string) (string, error) // asks for one; nil: there is nobody to ask
 	Timeout    time.Duration                       // of the connection; 15 s when 0
 }

@@ -15,11 +15,16 @@ func help(words []string, c *schema.Config) (string, error) {
 		return "Commands begin with one of these words; Tab and ? show what comes next.\n" + listing(list, 0), nil
 	}
 	head := strings.Join(words, " ")
-	if text, err := grammar.Help(head); text != "" || err != nil {
-		return text, err
+	for {
+		if text, err := grammar.Help(head); text != "" || err != nil {
+			return text, err
+		}
+		list, _ := grammar.Complete(head+" ", c)
+		if len(list) != 1 {
+			return listing(list, 0), nil
+		}
+		head += " " + list[0].Text // load, ns, config: a list of one word would be no help
 	}
-	list, _ := grammar.Complete(head+" ", c)
-	return listing(list, 0), nil
 }
 
 // listing shows candidates one a line; at most limit of them unless it is 0.

@@ -137,7 +137,7 @@ func (ss *session) editConfig(_ *bytes.Buffer, op *element) error {
 	}
 	config := op.kid("config")
 	if config == nil {
-		return refuse("missing-element", "what is to be changed?", "bad-element", "config")
+		return refuse("missing-element", "edit-config has no <config> in the namespace of NETCONF ("+baseNS+")", "bad-element", "config")
 	}
 	defaultOp, err := oneOf(op, "default-operation", "merge", "replace", "none")
 	if err != nil {

@@ -99,7 +99,7 @@ func TestEditOptions(t *testing.T) {
 	c.fails(editing("candidate", service, "<test-option>perhaps</test-option>"), "invalid-value", "test-option")
 	c.fails(editing("startup", service), "operation-not-supported")
 	c.fails(editing("elsewhere", service), "operation-not-supported")
-	c.fails("<edit-config><target><running/></target></edit-config>", "missing-element", "config")
+	c.fails("<edit-config><target><running/></target></edit-config>", "missing-element", "in the namespace of NETCONF", "config")
 	c.fails("<edit-config><config/></edit-config>", "missing-element", "target")
 	if _, modified := b.fake.Candidate(); modified {
 		t.Error("the candidate is changed by what only was to be tested")

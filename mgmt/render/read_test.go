@@ -199,3 +199,23 @@ func TestHostileFilesAreReadInBoundedTime(t *testing.T) {
 		}
 	}
 }
+
+// TestBuiltinRolesAreReferredTo: the built-in command policies are no rows, so files that bind them hold together without any.
+func TestBuiltinRolesAreReferredTo(t *testing.T) {
+	user := "<system-user><name>u</name></system-user><system-group><name>g</name></system-group>"
+	for _, p := range schema.BuiltinCmdPolicies {
+		d := Read([]byte(doc(user,
+			"<system-user-policy><user>u</user><policy>"+p.Name+"</policy><priority>1</priority></system-user-policy>",
+			"<system-group-policy><group>g</group><policy>"+p.Name+"</policy><priority>1</priority></system-group-policy>")), Options{})
+		if err := d.Refusal(); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if n := len(schema.All[schema.SystemUserPolicy](d.Config)) + len(schema.All[schema.SystemGroupPolicy](d.Config)); n != 2 {
+			t.Errorf("%s: %d of 2 bindings are read", p.Name, n)
+		}
+	}
+	d := Read([]byte(doc(user, "<system-user-policy><user>u</user><policy>nobody</policy><priority>1</priority></system-user-policy>")), Options{})
+	if d.Refusal() == nil {
+		t.Error("a policy that there is not is taken")
+	}
+}

@@ -158,7 +158,7 @@ func (s *sieve) add(rows []*row) {
 // dangling names the reference of a row that leads nowhere, or is "".
 func dangling(c *schema.Config, w *row) string {
 	v := reflect.ValueOf(w.value).Elem()
-	monitors := schema.Of[schema.LBMonitor]()
+	monitors, policies := schema.Of[schema.LBMonitor](), schema.Of[schema.SystemCmdPolicy]()
 	for _, f := range w.object.Fields {
 		if !w.object.Needs(f) {
 			continue
@@ -168,7 +168,7 @@ func dangling(c *schema.Config, w *row) string {
 			continue
 		}
 		target, row := f.Refers(c, name)
-		if target == monitors && schema.MonitorNamed(c, name) != nil {
+		if target == monitors && schema.MonitorNamed(c, name) != nil || target == policies && schema.CmdPolicyNamed(c, name) != nil {
 			continue // built in
 		}
 		if row == nil {

@@ -106,7 +106,7 @@ var BuiltinCmdPolicies = []*SystemCmdPolicy{
 }
 
 // guarded are the objects that only the role superuser reads and changes: who may do what, and the configuration as a whole.
-const guarded = `system|authentication|aaa|ns (ns\.conf|runningConfig|savedConfig|history|config -candidate)|techsupport`
+const guarded = `system|authentication|aaa|ns (ns\.conf|runningConfig|savedConfig|config -(candidate|history|version))|techsupport`
 
 const readOnly = `^(stat (?!system\b).*|show (?!(` + guarded + `)\b).*)`
 
