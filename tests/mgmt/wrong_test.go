@@ -22,7 +22,7 @@ var wrong = []struct{ line, word string }{
 	{"show lb vserver web > /tmp/x", ">"},
 	{"show lb vserver web | awk x", "awk"},
 	{"show ns runningConfig | grep", "pattern"},
-	{"rename lb vserver web web2", "rename"},
+	{"rename lb vserver web echo", "echo"},
 	// quotes and brackets
 	{`add server "x 10.2.0.77`, `"x`},
 	{"add server a(b 10.2.0.77", "a(b"},
