@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"sluice/dataplane/api"
@@ -85,7 +86,9 @@ func (w *Worker) TxFull(lane int) uint64 { return load(&w.x.TxFull[lane]) }
 
 // flowStats sums the accounts over vservers and services.
 func (w *Worker) flowStats(t *table.Set, s *api.Stats) {
-	vservers, services := make(map[uint32]int), make(map[uint32]int)
+	vservers, services := make(map[uint32]int, len(t.Vservers())), make(map[uint32]int, len(t.Services()))
+	s.Vservers = slices.Grow(s.Vservers, max(0, len(t.Vservers())-len(s.Vservers)))
+	s.Services = slices.Grow(s.Services, max(0, len(t.Services())-len(s.Services)))
 	for i, v := range t.Vservers() {
 		if vservers[v.ID] = i; i == len(s.Vservers) {
 			s.Vservers = append(s.Vservers, api.FlowStats{ID: v.ID, Name: v.Name})

@@ -11,36 +11,59 @@ import (
 // takes the lowest number that nothing in old has, so that what just left and may still have flows is not mistaken for
 // it. Members of a group that scales are numbered for each address of their names. Numbers of objects that are gone stay known for that, and are dropped once there are twice as many as are in use.
 func AssignIDs(c *schema.Config, names map[string]Resolution, old IDs) IDs {
-	return IDs{
-		assign(func(yield func(string) bool) {
-			for row := range c.Each(vserverRows) {
-				if !yield(row.(*schema.LBVserver).Name) {
-					return
-				}
-			}
-		}, old.Vservers),
-		assign(func(yield func(string) bool) {
-			for row := range c.Each(serviceRows) {
-				if !yield(row.(*schema.Service).Name) {
-					return
-				}
-			}
-			for row := range c.Each(memberRows) {
-				for name := range memberNames(c, names, row.(*schema.ServiceGroupMember)) {
-					if !yield(name) {
-						return
-					}
-				}
-			}
-		}, old.Services),
-		assign(func(yield func(string) bool) {
-			for row := range c.Each(nsIPs) {
-				if a := row.(*schema.NSIP); a.Type == "SNIP" && !yield(a.IPAddress.String()) {
-					return
-				}
-			}
-		}, old.SNIPs),
+	return IDs{vserverIDs(c, old.Vservers), serviceIDs(c, names, old.Services), snipIDs(c, old.SNIPs)}
+}
+
+// RenewIDs is AssignIDs where old are the numbers of was, with which c may share tables: those of them need no look at any row.
+func RenewIDs(c, was *schema.Config, names map[string]Resolution, old IDs) IDs {
+	ids := old
+	if old.Vservers == nil || !c.Same(was, vserverRows) {
+		ids.Vservers = vserverIDs(c, old.Vservers)
 	}
+	if old.Services == nil || !c.Same(was, serviceRows) || !c.Same(was, memberRows) || c.Len(memberRows) > 0 { // members may follow from names
+		ids.Services = serviceIDs(c, names, old.Services)
+	}
+	if old.SNIPs == nil || !c.Same(was, nsIPs) {
+		ids.SNIPs = snipIDs(c, old.SNIPs)
+	}
+	return ids
+}
+
+func vserverIDs(c *schema.Config, old map[string]uint32) map[string]uint32 {
+	return assign(func(yield func(string) bool) {
+		for row := range c.Each(vserverRows) {
+			if !yield(row.(*schema.LBVserver).Name) {
+				return
+			}
+		}
+	}, old)
+}
+
+func serviceIDs(c *schema.Config, names map[string]Resolution, old map[string]uint32) map[string]uint32 {
+	return assign(func(yield func(string) bool) {
+		for row := range c.Each(serviceRows) {
+			if !yield(row.(*schema.Service).Name) {
+				return
+			}
+		}
+		for row := range c.Each(memberRows) {
+			for name := range memberNames(c, names, row.(*schema.ServiceGroupMember)) {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	}, old)
+}
+
+func snipIDs(c *schema.Config, old map[string]uint32) map[string]uint32 {
+	return assign(func(yield func(string) bool) {
+		for row := range c.Each(nsIPs) {
+			if a := row.(*schema.NSIP); a.Type == "SNIP" && !yield(a.IPAddress.String()) {
+				return
+			}
+		}
+	}, old)
 }
 
 // spareIDs is how many numbers of departed objects are remembered before those are handed out again.

@@ -209,18 +209,25 @@ type Difference struct {
 	Services []string // those whose rows, or the rows of whose servers, are other ones, or new
 	Gone     bool     // there may be services or vservers that are no more
 	Vservers bool     // perhaps about every vserver
+	Renewed  []string // else: vservers whose rows are other ones, or new; those of Services come on top
 }
 
 // Since tells what is different from an earlier version.
 func (x *Index) Since(prev *Index) (d Difference) {
-	d.Vservers = !alike(x.c, prev.c, serviceRows, servers)
-	_, d.Gone = since(x.c, prev.c, vserverRows)
+	d.Vservers = !alike(x.c, prev.c, serviceRows, servers, vserverRows)
+	renewed, gone := since(x.c, prev.c, vserverRows)
+	d.Gone = gone
 	d.All = x.hasSNIP != prev.hasSNIP || !alike(x.c, prev.c, serviceRows, servers, vserverRows, bindings, nsIPs, groupRows, memberRows)
 	d.All = d.All || (x.scales || prev.scales) && !x.sameMembers(prev)
 	changed, gone := x.servicesSince(prev)
 	d.Gone = d.Gone || gone
 	if d.All {
 		return d
+	}
+	if !d.Vservers {
+		for _, row := range renewed {
+			d.Renewed = append(d.Renewed, row.(*schema.LBVserver).Name)
+		}
 	}
 	for svc := range changed {
 		d.Services = append(d.Services, svc.Name)

@@ -148,7 +148,7 @@ func (e *Engine) check(c *schema.Config) error {
 // compile compiles c on what was made of the version before. The numbers that it returns are those of c's objects.
 func (e *Engine) compile(c *schema.Config, prev *version, now *compile.State) (*compile.Compiled, compile.IDs, error) {
 	s := *now // its maps are only read
-	s.IDs = compile.AssignIDs(c, s.Resolutions, s.IDs)
+	s.IDs = compile.RenewIDs(c, prev.config, s.Resolutions, s.IDs)
 	out, err := compile.Compile(c, &s, prev.compiled)
 	return out, s.IDs, err
 }

@@ -31,6 +31,9 @@ func settle(v *version, s *compile.State, d compile.Difference, now time.Time) (
 		}
 		return turns
 	}
+	for _, name := range d.Renewed {
+		turns = settleVserver(turns, v, s, name, now)
+	}
 	for _, name := range d.Services {
 		for _, vs := range v.index.VserversOf(name) {
 			turns = settleVserver(turns, v, s, vs, now)

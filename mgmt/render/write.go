@@ -38,6 +38,7 @@ type Writer struct {
 	mu      sync.Mutex
 	config  *schema.Config
 	objects map[*schema.Object]*written
+	size    int // of the last file, in bytes, without what is kept
 }
 
 // XML is the configuration as the content of a file, whoever saved it.
@@ -58,6 +59,7 @@ func (w *Writer) XML(c *schema.Config, kept []Held, m Meta) ([]byte, error) {
 	}
 	objects := map[*schema.Object]*written{} // put in place when all is well
 	var b bytes.Buffer
+	b.Grow(w.size + w.size/16 + 1024)
 	b.WriteString(Head)
 	if m != (Meta{}) {
 		at := m.At.UTC().Format(time.RFC3339)
@@ -75,7 +77,7 @@ func (w *Writer) XML(c *schema.Config, kept []Held, m Meta) ([]byte, error) {
 		objects[o] = t
 		b.Write(t.text)
 	}
-	w.config, w.objects = c, objects
+	w.config, w.objects, w.size = c, objects, b.Len()
 	b.WriteString("  </sluice>\n")
 	encodeHeld(&b, kept)
 	b.WriteString("</config>\n")
@@ -107,7 +109,9 @@ func (t *written) again(o *schema.Object, rows []any) (*written, error) {
 		}
 		n.ends = append(n.ends, b.Len())
 	}
-	n.text = b.Bytes()
+	if n.text = b.Bytes(); cap(n.text) > len(n.text)+len(n.text)/4 {
+		n.text = bytes.Clone(n.text) // kept for long, without what the buffer has grown to
+	}
 	return n, nil
 }
 
