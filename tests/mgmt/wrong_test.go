@@ -32,7 +32,7 @@ var wrong = []struct{ line, word string }{
 	{"add server x", "IPAddress"},
 	{"add server x 10.2.0.77 -bogus 1", "-bogus"},
 	{"add server x 10.2.0.77 -state", "state"},
-	{"add server - 10.2.0.77", "[-]"},
+	{"add server - 10.2.0.77", "-]"},
 	{"add lb vserver v HTTP 10.1.0.77 80 81", "[81]"},
 	{"add lb vserver v HTTP 10.1.0.77", "port"},
 	{"set service web-s1", "-argument"},
