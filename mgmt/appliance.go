@@ -41,7 +41,8 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 		return nil, err
 	}
 	h.Manage(s.Management.Device)
-	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname), syslog: syslog, configDir: s.ConfigDir}
+	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname), syslog: syslog,
+		configDir: s.ConfigDir, hostKey: s.SSH.HostKey, banner: s.SSH.Banner}
 	n := &names{a: a}
 	a.resolver = resolve.New(s.Resolv, n.answer)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
@@ -129,6 +130,9 @@ func (a *appliance) load() {
 		a.log.Error("startup configuration", "problem", what)
 	}
 	a.store.Check, a.store.Import = a.engine.Check, a.commands
+	if err := a.finishRestore(); err != nil {
+		bad(err.Error())
+	}
 	c, problems, err := a.store.Load()
 	if err != nil {
 		bad(err.Error())

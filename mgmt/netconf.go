@@ -45,6 +45,8 @@ func (a *appliance) lockedOut(op *grammar.Op) error {
 		touched = []string{"candidate", "running"}
 	case op.Verb == "save":
 		touched = []string{"startup"}
+	case op.Verb == "restore":
+		touched = []string{"running", "startup"}
 	case op.Changes() || op.Verb == "rollback" || op.Verb == "import":
 		touched = []string{"running"}
 	}

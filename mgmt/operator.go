@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice/cli/grammar"
@@ -36,6 +37,9 @@ type appliance struct {
 	syslog    *telemetry.Log
 	resolver  *resolve.Resolver
 	configDir string
+	hostKey   string     // file, as the settings say
+	banner    string     // file
+	backups   sync.Mutex // held while one is made or restored
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string
 	close    func() // ends everything that start has begun
@@ -71,6 +75,9 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	}
 	who := engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}
 	switch {
+	case aboutBackup(op):
+		text, err := o.backup(who, op)
+		return text, flat(err)
 	case op.Verb == "kill":
 		return "", o.kill(op)
 	case op.Changes():

@@ -34,6 +34,8 @@ var verbs = []Candidate{
 	{Text: "rebase", Help: "Carry the candidate's changes over to what is running"},
 	{Text: "rollback", Help: "Return to an earlier version of the configuration"},
 	{Text: "clear", Help: "Reset to defaults"},
+	{Text: "create", Help: "Make a backup"},
+	{Text: "restore", Help: "Put a backup in force"},
 	{Text: "import", Help: "Take over a file of commands"},
 	{Text: "kill", Help: "End sessions"},
 	{Text: "apply", Help: "Put a list of rules in force"},
@@ -52,14 +54,13 @@ var sessionWords = []Candidate{
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
-var laterWords = strings.Fields("force sync create export update flush switch " +
-	"reboot shutdown install join reset restore batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
+var laterWords = strings.Fields("force sync export update flush switch " +
+	"reboot shutdown install join reset batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
 	"techsupport nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
 var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,ns surgeq,ns info,ns connectiontable,ns events,ns rollbackcmd,"+
 	"ns license,router dynamicrouting,router bgp,appflow param,"+
-	"system backup,"+
 	"ntp server,ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,"+
 	"autoscale action,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,"+
 	"gslb service,gslb site,nstrace,partition,license,ns partitions", ",")
@@ -272,6 +273,9 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 		if depth == 0 && (bare == word || first == word && word != "ns" && word != "lb") {
 			return schema.Refuse(schema.NotSupported, tokens[depth].Text)
 		}
+	}
+	if depth == 0 && (verb == "create" || verb == "restore") { // the reference product makes and brings back much else
+		return schema.Refuse(schema.NotSupported, verb+" "+typed)
 	}
 	for _, p := range paths() {
 		if typedWhole(p, tokens) && slices.Contains(verbsLater(p.obj), verb) {

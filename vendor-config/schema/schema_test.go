@@ -199,7 +199,7 @@ func TestTextSetRoundTrip(t *testing.T) {
 				case canonicals[f.Syntax] != nil:
 					a.Field(f.Index).SetString(f.Example())
 				case f.Syntax != "":
-					a.Field(f.Index).SetString(map[string]string{"name": "a b:1", "codes": "200 300-302", "request": "GET /x", "ifnum": "10/2", "protocol": "47", "account": "ab.c@d", "attribute": "cn",
+					a.Field(f.Index).SetString(map[string]string{"name": "a b:1", "codes": "200 300-302", "request": "GET /x", "ifnum": "10/2", "protocol": "47", "account": "ab.c@d", "archive": "b_1", "attribute": "cn",
 						"publickey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEm+Uhp3Xz1Dq6hVhK1vDr6MZbVQdRYs0Qe8hH0Jr0bA a b"}[f.Syntax])
 				case f.Type.Kind() == reflect.String:
 					a.Field(f.Index).SetString("täxt \"q\" 'p' \\")

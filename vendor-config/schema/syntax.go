@@ -35,6 +35,7 @@ var syntaxes = map[string]func(string) string{
 
 	"account":   accountFault,
 	"pattern":   patternFault,
+	"archive":   archiveFault,
 	"publickey": publicKeyFault,
 	"attribute": attributeFault,
 }
