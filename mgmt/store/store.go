@@ -14,6 +14,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -98,7 +99,8 @@ func Open(dir string) (*Store, error) {
 	defer unlock()
 	left, _ := filepath.Glob(filepath.Join(dir, File+".tmp-*"))
 	for _, f := range left {
-		if err := os.Remove(f); err != nil {
+		// A journal of the management that ends just now may have taken its own away.
+		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("the remains of an unfinished save cannot be removed: %w", err)
 		}
 	}
