@@ -102,6 +102,9 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	case op.Verb == "import":
 		text, err := o.importFile(who, op)
 		return text, flat(err)
+	case op.Object == schema.Of[schema.TechSupport]():
+		text, err := o.techSupport()
+		return text, flat(err)
 	case op.Verb == "show" || op.Verb == "stat":
 		text, err := show.Text(op, o.view(op))
 		return text, flat(err)

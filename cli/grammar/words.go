@@ -56,7 +56,7 @@ var sessionWords = []Candidate{
 // laterWords are first words of the reference product that this version refuses by name.
 var laterWords = strings.Fields("force sync export update flush switch " +
 	"reboot shutdown install join reset batch source alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
-	"techsupport nstrace convert check backup query send")
+	"nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
 var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,ns surgeq,ns info,ns connectiontable,ns events,ns rollbackcmd,"+
