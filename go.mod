@@ -9,6 +9,7 @@ require (
 	github.com/go-asn1-ber/asn1-ber v1.5.8 // bounds the answers that the next one reads
 	github.com/go-ldap/ldap/v3 v3.4.15 // directories that know accounts
 	github.com/google/nftables v0.3.0 // silences the kernel on ports
+	github.com/gopacket/gopacket v1.7.7 // pcapng files of captures: the fork of google/gopacket that is kept up
 	github.com/miekg/dns v1.1.73 // addresses of servers by name, with their TTL, which net.Resolver does not tell
 	github.com/pkg/sftp v1.13.12 // SFTP, which scp speaks too
 	github.com/prometheus/client_golang v1.25.0 // metrics

@@ -45,6 +45,7 @@ type control struct {
 	mu      sync.Mutex // one Apply or Stats at a time: Apply frees tables that Stats reads
 	workers []*worker.Worker
 	trace   tracing
+	capture capture
 	// Where the figures of vservers and services begin.
 	vservers, services baselines
 

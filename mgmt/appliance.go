@@ -13,6 +13,7 @@ import (
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
 	"sluice/mgmt/candidate"
+	"sluice/mgmt/capture"
 	"sluice/mgmt/compile"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
@@ -52,11 +53,13 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
 	a.candidate = candidate.New(a.engine, st, log)
+	a.capture = capture.New(a.engine, s.ConfigDir, s.portNames(), log)
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	a.close = func() {
 		cancel()
 		a.candidate.Forget()
+		a.capture.Close()
 		prober.Close()
 		a.resolver.Close()
 		running.Wait()

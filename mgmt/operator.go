@@ -15,6 +15,7 @@ import (
 	"sluice/cli/shell"
 	"sluice/dataplane/api"
 	"sluice/mgmt/candidate"
+	"sluice/mgmt/capture"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
 	"sluice/mgmt/resolve"
@@ -30,6 +31,7 @@ type appliance struct {
 	engine    *engine.Engine
 	store     *store.Store
 	candidate *candidate.Candidate
+	capture   *capture.Recorder
 	kernel    kernel
 	system    show.System // Degraded holds what was wrong with the startup configuration
 	log       *slog.Logger
@@ -93,6 +95,8 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	case configuring(op):
 		text, err := o.configure(who, op)
 		return text, flat(err)
+	case op.Object == schema.Of[schema.NSTrace]() && op.Verb != "show":
+		return "", flat(o.nstrace(who, op))
 	case op.Verb == "start" || op.Verb == "stop":
 		return "", flat(o.trace(who, op))
 	case op.Verb == "clear" && op.Object == schema.Of[schema.PersistentSessions]():
@@ -201,6 +205,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		v.Sessions, v.Without = o.sessions(op)
 	case "trace":
 		v.Trace, v.Without = o.engine.Trace(context.Background(), &api.TraceOrder{})
+	case "nstrace":
+		v.Capture = o.capture.State()
 	case "server", "service", "service-group":
 		if op.Verb == "stat" || show.Leaving(c) {
 			o.count(v)

@@ -15,6 +15,7 @@ import (
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
 	"sluice/mgmt/candidate"
+	"sluice/mgmt/capture"
 	"sluice/mgmt/compile"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
@@ -56,6 +57,7 @@ func newDesk(t *testing.T, dir string) *desk {
 		Host: d.kernel, Prober: d.kernel, Log: log, Check: grammar.Check,
 		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion()})
 	a.candidate = candidate.New(a.engine, st, log)
+	a.capture = capture.New(a.engine, dir, []string{"1/1", "1/2"}, log)
 	a.load()
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -148,3 +148,11 @@ func (s *settings) ports() []compile.Port {
 	}
 	return out
 }
+
+// portNames are the names of the ports, in their order.
+func (s *settings) portNames() (names []string) {
+	for _, p := range s.Ports {
+		names = append(names, p.Name)
+	}
+	return names
+}

@@ -25,7 +25,7 @@ var completions = []struct {
 	{"show where 10.1.0.9 40000 10.1.0.50 80 ", "", "<protocol>"},
 	{"show where 10.1.0.9 40000 10.1.0.50 80 TCP ", "", "<cr>"},
 	{"stat worker ", "", "<id> <cr>"},
-	{"start ", "", "trace"},
+	{"start ", "", "nstrace trace"},
 	{"start trace ", "", "-srcIP -srcPort -destIP -destPort -protocol -count -time <cr>"},
 	{"start trace -c", "-c", "-count"},
 	{"stop trace ", "", "<cr>"},

@@ -230,7 +230,7 @@ func (f *form) findNames() []string {
 	for n := range verbUnbuilt[f.verb] {
 		all = append(all, "-"+n)
 	}
-	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show", "diff"}, f.verb) {
+	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show", "diff", "start"}, f.verb) {
 		for _, o := range f.objs {
 			for n := range o.Unbuilt {
 				all = append(all, "-"+n)

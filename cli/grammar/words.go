@@ -23,8 +23,8 @@ var verbs = []Candidate{
 	{Text: "disable", Help: "Take an entity out of service"},
 	{Text: "show", Help: "Display configuration and state"},
 	{Text: "stat", Help: "Display counters and rates"},
-	{Text: "start", Help: "Begin a trace"},
-	{Text: "stop", Help: "End a trace"},
+	{Text: "start", Help: "Begin a trace or a capture"},
+	{Text: "stop", Help: "End a trace or a capture"},
 	{Text: "save", Help: "Save the configuration"},
 	{Text: "load", Help: "Read a file into the candidate configuration"},
 	{Text: "diff", Help: "Compare configurations"},
@@ -63,7 +63,7 @@ var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,
 	"ns license,router dynamicrouting,router bgp,appflow param,"+
 	"ntp server,ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,"+
 	"autoscale action,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,"+
-	"gslb service,gslb site,nstrace,partition,license,ns partitions", ",")
+	"gslb service,gslb site,partition,license,ns partitions", ",")
 
 // laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
 var laterVerbs = map[string]string{

@@ -21,6 +21,8 @@ type Dataplane interface {
 	Where(ctx context.Context, flow *Tuple) (*Where, error)
 	// Trace begins or ends a trace of packets, and tells what the last one has seen. While one runs there is no other.
 	Trace(ctx context.Context, order *TraceOrder) (*Trace, error)
+	// Capture begins or ends a capture of frames, and gives what it has. One that begins takes the place of the one before.
+	Capture(ctx context.Context, order *CaptureOrder) (*Capture, error)
 	// Sessions tells or clears persistence sessions.
 	Sessions(ctx context.Context, order *SessionOrder) (*Sessions, error)
 }

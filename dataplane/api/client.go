@@ -68,6 +68,12 @@ func (c *Client) Trace(ctx context.Context, order *TraceOrder) (*Trace, error) {
 	return answer(r.Trace, err, "has no answer about the trace")
 }
 
+// Capture implements Dataplane.
+func (c *Client) Capture(ctx context.Context, order *CaptureOrder) (*Capture, error) {
+	r, err := c.do(ctx, &request{Call: callCapture, Capture: order})
+	return answer(r.Capture, err, "has no answer about the capture")
+}
+
 // Sessions implements Dataplane.
 func (c *Client) Sessions(ctx context.Context, order *SessionOrder) (*Sessions, error) {
 	r, err := c.do(ctx, &request{Call: callSessions, Sessions: order})

@@ -160,6 +160,10 @@ func serveCalls(ctx context.Context, s *stream, d Dataplane) {
 			err = errors.New("no order was given for the trace")
 		case q.Call == callTrace:
 			r.Trace, err = d.Trace(ctx, q.Trace)
+		case q.Call == callCapture && q.Capture == nil:
+			err = errors.New("no order was given for the capture")
+		case q.Call == callCapture:
+			r.Capture, err = d.Capture(ctx, q.Capture)
 		case q.Call == callSessions && q.Sessions == nil:
 			err = errors.New("no order was given for the persistence sessions")
 		case q.Call == callSessions:

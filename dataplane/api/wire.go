@@ -48,6 +48,7 @@ const (
 	callWhere    uint8 = 3
 	callTrace    uint8 = 4
 	callSessions uint8 = 5
+	callCapture  uint8 = 6
 )
 
 // hello is the first value in each direction. In the answer a Refusal says why the connection ends here.
@@ -65,6 +66,7 @@ type request struct {
 	Trace  *TraceOrder
 
 	Sessions *SessionOrder
+	Capture  *CaptureOrder
 }
 
 // response answers a request. Refusal is the handler's error, empty if there was none.
@@ -75,6 +77,7 @@ type response struct {
 	Trace   *Trace
 
 	Sessions *Sessions
+	Capture  *Capture
 }
 
 // RefusedError is the dataplane's own answer that it did not do what it was asked to: nothing has changed and the

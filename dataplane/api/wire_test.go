@@ -54,6 +54,10 @@ func (f *fake) Where(_ context.Context, flow *Tuple) (*Where, error) {
 	return &Where{Flow: *flow, Worker: 1, Reason: "drop-x", Hop: &Hop{Gateway: flow.Dst.IP}}, nil
 }
 
+func (f *fake) Capture(_ context.Context, o *CaptureOrder) (*Capture, error) {
+	return &Capture{Running: true, Kept: o.Start.Count, Lost: 1, Frames: []CapturedFrame{{UnixNano: -1, Port: 1, Sent: true, Length: 1514, Data: "\x00frame"}}}, nil
+}
+
 func (f *fake) Trace(_ context.Context, o *TraceOrder) (*Trace, error) {
 	return &Trace{Filter: o.Start, Running: !o.Stop, Walks: []Walk{{Steps: []Step{{"parse", StepPassed}}}}}, nil
 }
@@ -152,6 +156,20 @@ func TestWhereAndTraceArriveAsTheyWereSent(t *testing.T) {
 		t.Errorf("arrived as %+v, %v, want %+v", got, err, trace)
 	}
 	if _, err := c.Trace(t.Context(), nil); !errors.As(err, &refused) {
+		t.Errorf("without an order: %v, want a refusal", err)
+	}
+}
+
+func TestCaptureArrivesAsItWasSent(t *testing.T) {
+	path, _ := serve(t, &fake{})
+	c := dial(t, path)
+	order := &CaptureOrder{Start: &CaptureFilter{Proto: ProtoUDP, Dst: netip.MustParseAddr("10.1.0.50"), Count: 1 << 40, Time: time.Minute}}
+	want := &Capture{Running: true, Kept: 1 << 40, Lost: 1, Frames: []CapturedFrame{{UnixNano: -1, Port: 1, Sent: true, Length: 1514, Data: "\x00frame"}}}
+	if got, err := c.Capture(t.Context(), order); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("arrived as %+v, %v, want %+v", got, err, want)
+	}
+	var refused *RefusedError
+	if _, err := c.Capture(t.Context(), nil); !errors.As(err, &refused) {
 		t.Errorf("without an order: %v, want a refusal", err)
 	}
 }

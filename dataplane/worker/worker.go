@@ -63,6 +63,7 @@ type Worker struct {
 
 	pipeline []Stage // by which bursts are walked: the Pipeline unless a trace is armed
 	trace    *Trace
+	capture  capturing // the queue while frames are captured
 
 	set   *table.Set // of this burst
 	flows *flow.Table
@@ -103,10 +104,11 @@ type Worker struct {
 
 // published is a set on its way to the worker.
 type published struct {
-	set    *table.Set
-	ticket uint64
-	ask    *Where // a question that came with it, nil if there is none
-	trace  *Trace // that is armed, nil if there is none
+	set     *table.Set
+	ticket  uint64
+	ask     *Where   // a question that came with it, nil if there is none
+	trace   *Trace   // that is armed, nil if there is none
+	capture *Capture // the same
 }
 
 // leastMTU is what every IPv4 link carries (RFC 791).
@@ -233,10 +235,10 @@ func (w *Worker) Publish(t *table.Set) (ticket uint64) {
 // publish gives the worker what it has but for a change.
 func (w *Worker) publish(change func(*published)) (ticket uint64) {
 	old := w.tables.Load()
-	p := &published{set: old.set, trace: old.trace, ticket: old.ticket + 1}
+	p := &published{set: old.set, trace: old.trace, capture: old.capture, ticket: old.ticket + 1}
 	change(p)
 	w.tables.Store(p)
-	w.queue.Wake()
+	w.Wake()
 	return p.ticket
 }
 
@@ -336,6 +338,9 @@ func (w *Worker) adopt(p *published) {
 	if p.trace != w.trace {
 		w.arm(p.trace)
 	}
+	if p.capture != w.capture.c {
+		w.keepFrames(p.capture)
+	}
 	w.seen.Store(p)
 }
 
@@ -405,4 +410,4 @@ func (w *Worker) Run(stop *atomic.Bool) {
 }
 
 // Wake ends the worker's sleep.
-func (w *Worker) Wake() { w.queue.Wake() }
+func (w *Worker) Wake() { w.opt.Queue.Wake() } // queue is the worker's own

@@ -150,6 +150,10 @@ func (c *conn) Where(_ context.Context, flow *api.Tuple) (*api.Where, error) {
 	return &api.Where{Flow: *flow}, nil
 }
 
+func (c *conn) Capture(context.Context, *api.CaptureOrder) (*api.Capture, error) {
+	return &api.Capture{}, nil
+}
+
 func (c *conn) Trace(_ context.Context, o *api.TraceOrder) (*api.Trace, error) {
 	return &api.Trace{Filter: o.Start}, nil
 }

@@ -60,6 +60,11 @@ func (e *Engine) Trace(ctx context.Context, order *api.TraceOrder) (*api.Trace, 
 	return ask(ctx, e, Dataplane.Trace, order)
 }
 
+// Capture begins or ends a capture of frames in the dataplane, and gives what it has.
+func (e *Engine) Capture(ctx context.Context, order *api.CaptureOrder) (*api.Capture, error) {
+	return ask(ctx, e, Dataplane.Capture, order)
+}
+
 // Sessions asks the dataplane for persistence sessions, or clears them.
 func (e *Engine) Sessions(ctx context.Context, order *api.SessionOrder) (*api.Sessions, error) {
 	return ask(ctx, e, Dataplane.Sessions, order)

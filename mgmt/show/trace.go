@@ -15,14 +15,8 @@ import (
 // Filter is what `start trace` follows.
 func Filter(op *grammar.Op) (*api.TraceFilter, error) {
 	p := page{op: op}
-	number := func(cli string, otherwise uint64) uint64 {
-		if n, err := strconv.ParseUint(p.arg(cli), 10, 64); err == nil {
-			return n
-		}
-		return otherwise
-	}
-	f := &api.TraceFilter{SrcPort: uint16(number("srcPort", 0)), DstPort: uint16(number("destPort", 0)), Count: uint32(number("count", 1)),
-		Time: time.Duration(number("time", 60)) * time.Second}
+	f := &api.TraceFilter{SrcPort: uint16(p.numeric("srcPort", 0)), DstPort: uint16(p.numeric("destPort", 0)), Count: uint32(p.numeric("count", 1)),
+		Time: p.seconds("time", 60)}
 	f.Proto, _ = schema.ProtocolNumber(p.arg("protocol"))
 	for cli, a := range map[string]*netip.Addr{"srcIP": &f.Src, "destIP": &f.Dst} {
 		if *a, _ = netip.ParseAddr(p.arg(cli)); a.IsValid() && a.IsUnspecified() {
@@ -33,6 +27,18 @@ func Filter(op *grammar.Op) (*api.TraceFilter, error) {
 		return nil, schema.Refuse(schema.BadArgument, "protocol", p.arg("protocol")).Because("its packets have no ports: leave out -srcPort and -destPort")
 	}
 	return f, nil
+}
+
+// numeric is an argument that was checked to be one, or what holds if it was left out.
+func (p *page) numeric(cli string, otherwise uint64) uint64 {
+	if n, err := strconv.ParseUint(p.arg(cli), 10, 64); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func (p *page) seconds(cli string, otherwise uint64) time.Duration {
+	return time.Duration(p.numeric(cli, otherwise)) * time.Second
 }
 
 func showTrace(p *page) error {

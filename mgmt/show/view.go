@@ -10,6 +10,7 @@ import (
 
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
+	"sluice/mgmt/capture"
 	"sluice/mgmt/compile"
 	"sluice/vendor-config/schema"
 )
@@ -32,6 +33,7 @@ type View struct {
 	Where     *api.Where // the dataplane's answer; nil: Without tells why
 	Trace     *api.Trace // the same
 	Sessions  *api.Sessions
+	Capture   capture.State
 	Logins    []Login
 
 	Receivers map[string]Receiver // syslog servers that are in force, by their actions
@@ -121,7 +123,7 @@ var writers = map[string]func(*page) error{
 	"show version":             showVersion, "show hardware": showHardware,
 	"show ns-running-config": showRunning, "show ns-conf": showSaved, "show ns-saved-config": showSaved,
 	"stat ns": statNS, "stat lb-vserver": statVserver, "stat service": statService,
-	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace,
+	"stat worker": statWorker, "show where": showWhere, "show trace": showTrace, "show nstrace": showNSTrace,
 	"show lb-persistent-sessions": showSessions, "show ns-line": showLines,
 
 	"show system-user": showUser, "show system-group": showUserGroup, "show system-cmd-policy": showCmdPolicy,
