@@ -164,20 +164,28 @@ func (o *operator) rollback(who engine.Author, op *grammar.Op) (engine.Result, e
 		o.audit("rollback", who, "", err)
 		return engine.Result{}, err
 	}
-	if err = o.mayChange(c); err == nil {
-		err = o.engine.Check(c)
-	}
-	if err != nil {
+	if err = o.engine.Check(c); err != nil {
 		o.audit("rollback", who, "", err)
 		return engine.Result{}, err
 	}
-	return o.engine.Commit(who, func(running *schema.Config) error { running.Replace(c); return nil })
+	return o.engine.Commit(who, func(running *schema.Config) error {
+		if err := o.mayMake(running, c); err != nil { // it may have moved on meanwhile
+			return err
+		}
+		running.Replace(c)
+		return nil
+	})
 }
 
 func (o *operator) commit(who engine.Author, op *grammar.Op) (engine.Result, error) {
 	how, _ := op.Arg("confirmed")
 	var r engine.Result
-	err := o.mayChange(o.candidate.State().Config)
+	s := o.candidate.State()
+	to := s.Config
+	if how == "cancel" && s.Unconfirmed {
+		to = s.Return
+	}
+	err := o.mayChange(to)
 	switch {
 	case err != nil:
 	case how == "confirmed":
@@ -200,11 +208,14 @@ func (o *operator) commit(who engine.Author, op *grammar.Op) (engine.Result, err
 
 // mayChange tells why the session's user may not make another configuration of the running one: he needs the right to each
 // command that this would take.
-func (o *operator) mayChange(to *schema.Config) error {
+func (o *operator) mayChange(to *schema.Config) error { return o.mayMake(o.engine.Config(), to) }
+
+// mayMake is mayChange of any configuration.
+func (o *operator) mayMake(from, to *schema.Config) error {
 	if o.guard == nil {
 		return nil
 	}
-	for _, line := range grammar.Steps(o.engine.Config(), to) {
+	for _, line := range grammar.Steps(from, to) {
 		op, err := grammar.Parse(line)
 		if err != nil || op == nil { // no command does it: only who may do everything
 			op, err = grammar.Parse("clear ns config -force full")
@@ -247,6 +258,9 @@ func (o *operator) loadFile(who engine.Author, op *grammar.Op) error {
 			base = nil
 		}
 		next, err := whole(name, data, base)
+		if err == nil {
+			err = o.mayMake(c, next) // or another would commit it unawares, who may do more
+		}
 		if err == nil {
 			c.Replace(next)
 		}

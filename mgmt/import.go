@@ -30,11 +30,12 @@ func (o *operator) importFile(who engine.Author, op *grammar.Op) (string, error)
 	var im *grammar.Imported
 	take := func(check func(*schema.Config) error) func(*schema.Config) error {
 		return func(c *schema.Config) error {
+			before := c.Clone()
 			im = grammar.Import(c, text, check)
 			if im.Count[grammar.Applied]+im.Count[grammar.Stored] == 0 {
 				return schema.Refuse(schema.BadArgument, "file", name).Because("no line of it is a command of a configuration file")
 			}
-			return nil
+			return o.mayMake(before, c)
 		}
 	}
 	r, err := o.engine.Commit(who, take(nil))
@@ -47,9 +48,16 @@ func (o *operator) importFile(who engine.Author, op *grammar.Op) (string, error)
 	o.log.Info("import", "user", who.User, "source", who.Source, "file", name, "applied", im.Count[grammar.Applied],
 		"stored", im.Count[grammar.Stored], "rejected", im.Count[grammar.Rejected])
 	if im.Save {
-		err = o.save(who)
+		if err = o.may(saving()); err == nil {
+			err = o.save(who)
+		}
 	}
 	return show.Import(im) + warnings(r.Warnings), errors.Join(show.Rejected(im), err)
+}
+
+// saving is the command that a file ends with.
+func saving() *grammar.Op {
+	return &grammar.Op{Verb: "save", Object: schema.Of[schema.NSConfig]()}
 }
 
 // commands reads a file of commands that stands for a startup file. What is stored only is no problem: it is said once.

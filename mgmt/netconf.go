@@ -114,7 +114,15 @@ func (d datastores) CommitConfirmed(who netconf.Peer, within time.Duration) erro
 	return flat(err)
 }
 
+// Cancel is refused to who may not make the changes that it makes. Without a policy in who it is the session's end that cancels.
 func (d datastores) Cancel(who netconf.Peer) error {
+	if s := d.candidate.State(); s.Unconfirmed && who.May != nil {
+		for _, command := range d.Changes(s.Running, s.Return) {
+			if err := who.May(command); err != nil {
+				return err
+			}
+		}
+	}
 	_, err := d.candidate.Cancel(author(who, "cancel-commit"))
 	return flat(err)
 }

@@ -208,13 +208,26 @@ func (d *distance) commands() []string {
 		for _, row := range inOrder(d.to, o) {
 			old, ok := d.from.Row(o, o.Key(row))
 			if !ok || d.again[old] {
-				additions = append(additions, Line(o, row))
+				additions = append(additions, addition(o, row))
 			} else {
 				changes = append(changes, changesOf(o, old, row)...)
 			}
 		}
 	}
 	return slices.Concat(removals, additions, changes)
+}
+
+// addition is the command that makes a row. A kept line is not itself that command, and must not be taken for what it asks for.
+func addition(o *schema.Object, row any) string {
+	l, ok := row.(*schema.NSLine)
+	if !ok {
+		return Line(o, row)
+	}
+	text := keyed("add", o, row) + " " + Quote(l.Text)
+	if l.Reason != "" {
+		text += " -reason " + Quote(l.Reason)
+	}
+	return text
 }
 
 func single(c *schema.Config, o *schema.Object) any {

@@ -18,7 +18,7 @@ func keptLine(l *schema.NSLine, hide bool) string {
 
 // secretLike are arguments of the reference product that hold secrets, by their names: of a line that is not in the schema no more
 // is known.
-var secretLike = regexp.MustCompile(`(?i)^-.*(passw|passphrase|passcrypt|passplain|secret|psk|community|authkey)`)
+var secretLike = regexp.MustCompile(`(?i)^-.*(passw|passphrase|passcrypt|passplain|secret|psk|community|authkey|token|keyvalue|radkey|(shared|secret|private|api|encryption)key)`)
 
 // DiscreetKept is a kept line without what may be a secret: the values of arguments that are called so, what is marked as
 // encrypted, and passwords of accounts.
@@ -40,10 +40,31 @@ func DiscreetKept(line string) string {
 		strings.EqualFold(tokens[1].Text, "system") && strings.EqualFold(tokens[2].Text, "user") {
 		secret[4] = true
 	}
+	if len(tokens) > 3 && strings.EqualFold(tokens[1].Text, "snmp") && strings.EqualFold(tokens[2].Text, "community") {
+		secret[3] = true
+	}
 	for i, t := range slices.Backward(tokens) {
 		if secret[i] && !t.Keyword && i > 2 {
 			line = line[:t.Start] + schema.Hidden + line[t.End:]
 		}
 	}
 	return Discreet(line)
+}
+
+// DiscreetList is a text of commands separated by ; without what may be a secret in any of them.
+func DiscreetList(line string) string {
+	parts := Split(line, ';')
+	for i := range parts {
+		parts[i] = DiscreetKept(parts[i])
+	}
+	return strings.Join(parts, ";")
+}
+
+// keptWithin is the line that a command gives to be kept, `add ns line NUMBER "LINE"`, without its secrets.
+func keptWithin(tokens []Token) (quoted string, ok bool) {
+	if len(tokens) < 5 || len(tokens[2].Text) == 0 || len(tokens[2].Text) > 4 || !strings.EqualFold("line"[:len(tokens[2].Text)], tokens[2].Text) ||
+		!strings.EqualFold(tokens[1].Text, "ns") {
+		return "", false
+	}
+	return Quote(DiscreetKept(tokens[4].Text)), true
 }

@@ -43,6 +43,10 @@ func Discreet(line string) string {
 
 func discreet(line string, tokens []Token) string {
 	hide := secretPlaces(tokens)
+	if within, ok := keptWithin(tokens); ok { // alone, since nothing else of such a command is secret
+		t := tokens[4]
+		return line[:t.Start] + within + line[t.End:]
+	}
 	for i := len(tokens) - 1; i > 0; i-- {
 		if t := tokens[i-1]; hide[i] || t.Keyword && len(t.Text) > 2 && secretNamed(t.Text[1:]) {
 			line = line[:tokens[i].Start] + schema.Hidden + line[tokens[i].End:]

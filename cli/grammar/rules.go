@@ -120,7 +120,7 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 		if text == "" || !o.Needs(f) {
 			continue
 		}
-		if o, row := f.Refers(c, text); row == nil && !(f.Ref == "lb monitor" && builtin(text)) && !(f.Ref == "system cmdPolicy" && builtinPolicy(text)) {
+		if o, row := f.Refers(c, text); row == nil && !f.Builtin(text) {
 			name := f.CLI
 			if name == "name" {
 				name = Label(o)

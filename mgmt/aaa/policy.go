@@ -51,7 +51,7 @@ func (a *Accounts) MayDo(p Person, command string) error {
 	if _, root := a.settings[p.Name]; root && !p.Remote {
 		return nil
 	}
-	refused := schema.Refuse(NotAuthorized, short(command))
+	refused := schema.Refuse(NotAuthorized, short(grammar.Discreet(command))) // which may come from a difference, with its secrets
 	if !p.Remote && schema.Get[schema.SystemUser](c, p.Name) == nil {
 		return refused.Because("the account is gone")
 	}

@@ -66,9 +66,10 @@ type State struct {
 	At      time.Time
 
 	Unconfirmed bool
-	Left        time.Duration // until the commit is undone
-	Undo        uint64        // the version that comes back then
-	Committed   string        // by whom
+	Left        time.Duration  // until the commit is undone
+	Undo        uint64         // the version that comes back then
+	Return      *schema.Config // which is this
+	Committed   string         // by whom
 }
 
 // State is what there is at the moment.
@@ -83,6 +84,7 @@ func (c *Candidate) State() State {
 	}
 	if c.undo != nil {
 		s.Unconfirmed, s.Left, s.Undo, s.Committed = true, max(c.undo.Until-c.clock(), 0), c.undo.Version, c.undo.By
+		s.Return = c.undo.Config
 	}
 	return s
 }

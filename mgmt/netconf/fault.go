@@ -83,8 +83,7 @@ func located(err error, c *schema.Config) error {
 				if name == "" {
 					continue
 				}
-				t, there := ref.Refers(c, name)
-				if there != nil || t == schema.Of[schema.LBMonitor]() && schema.MonitorNamed(c, name) != nil {
+				if _, there := ref.Refers(c, name); there != nil || ref.Builtin(name) {
 					continue
 				}
 				f := wrong("data-missing", rootPath+"/sluice:"+o.YANG+predicates(o, v)+"/sluice:"+ref.YANG, err.Error())

@@ -116,7 +116,9 @@ func (s *Server) gone(ss *session) {
 		s.appliance.Discard(ss.who)
 	}
 	if id, waits := s.appliance.Unconfirmed(); waits && w.id == id && w.session == ss.who.ID && w.persist == "" {
-		if err := s.appliance.Cancel(ss.who); err != nil {
+		end := ss.who
+		end.May = nil // whatever he may by now, the commit is his
+		if err := s.appliance.Cancel(end); err != nil {
 			s.log.Error("the commit of a session that has ended cannot be undone yet", "user", ss.who.User, "error", err)
 		}
 	}

@@ -3,6 +3,7 @@ package render
 import (
 	"reflect"
 
+	"sluice/cli/grammar"
 	"sluice/vendor-config/schema"
 )
 
@@ -24,6 +25,11 @@ func Discreet(c *schema.Config) *schema.Config {
 				hidden.Elem().Field(f.Index).SetString(schema.Hidden)
 				d.Put(o, hidden.Interface())
 			}
+		}
+	}
+	for _, l := range schema.All[schema.NSLine](d) {
+		if text := grammar.DiscreetKept(l.Text); text != l.Text {
+			schema.Put(d, &schema.NSLine{Number: l.Number, Text: text, Reason: l.Reason})
 		}
 	}
 	return d

@@ -158,7 +158,6 @@ func (s *sieve) add(rows []*row) {
 // dangling names the reference of a row that leads nowhere, or is "".
 func dangling(c *schema.Config, w *row) string {
 	v := reflect.ValueOf(w.value).Elem()
-	monitors, policies := schema.Of[schema.LBMonitor](), schema.Of[schema.SystemCmdPolicy]()
 	for _, f := range w.object.Fields {
 		if !w.object.Needs(f) {
 			continue
@@ -167,11 +166,7 @@ func dangling(c *schema.Config, w *row) string {
 		if name == "" {
 			continue
 		}
-		target, row := f.Refers(c, name)
-		if target == monitors && schema.MonitorNamed(c, name) != nil || target == policies && schema.CmdPolicyNamed(c, name) != nil {
-			continue // built in
-		}
-		if row == nil {
+		if _, row := f.Refers(c, name); row == nil && !f.Builtin(name) {
 			return fmt.Sprintf("No such resource [%s, %s]", f.CLI, name)
 		}
 	}

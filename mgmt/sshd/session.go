@@ -209,7 +209,7 @@ func (s *Server) exec(ctx context.Context, cancel context.CancelFunc, ss ssh.Ses
 		out, errs = crlf{ss}, crlf{ss}
 		go interrupt(ss, cancel)
 	}
-	b.(*audited).log.Info("exec", "line", line(grammar.Discreet(ss.RawCommand())))
+	b.(*audited).log.Info("exec", "line", line(grammar.DiscreetList(ss.RawCommand())))
 	return shell.Exec(ctx, b, ss.Context().User(), ss.RawCommand(), out, errs)
 }
 

@@ -105,8 +105,9 @@ var BuiltinCmdPolicies = []*SystemCmdPolicy{
 	{Name: "superuser", Action: "ALLOW", CmdSpec: `.*`},
 }
 
-// guarded are the objects that only the role superuser reads and changes: who may do what, and the configuration as a whole.
-const guarded = `system|authentication|aaa|ns (ns\.conf|runningConfig|savedConfig|config -(candidate|history|version))|techsupport`
+// guarded are the objects that only the role superuser reads and changes: who may do what, and the configuration as a whole, also
+// lines that are kept word for word, which may be about anything.
+const guarded = `system|authentication|aaa|ns (ns\.conf|runningConfig|savedConfig|line|config -(candidate|history|version))|techsupport`
 
 const readOnly = `^(stat (?!system\b).*|show (?!(` + guarded + `)\b).*)`
 

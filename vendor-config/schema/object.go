@@ -160,6 +160,17 @@ func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
 	return f.Targets()[0], nil
 }
 
+// Builtin tells whether a name stands for what is always there and no row: a default monitor, or a role.
+func (f *Field) Builtin(name string) bool {
+	switch f.Targets()[0] {
+	case Of[LBMonitor]():
+		return slices.ContainsFunc(BuiltinMonitors(), func(m *LBMonitor) bool { return m.Name == name })
+	case Of[SystemCmdPolicy]():
+		return slices.ContainsFunc(BuiltinCmdPolicies, func(p *SystemCmdPolicy) bool { return p.Name == name })
+	}
+	return false
+}
+
 // Dashed tells whether the key is typed as -keyword value with the verb.
 func (f *Field) Dashed(verb string) bool { return f.Keyword || f.Added && verb == "add" }
 
