@@ -121,7 +121,7 @@ func TestManagementSmoke(t *testing.T) {
 			t.Errorf("row %+v", r)
 		}
 	}
-	if want := []string{"commit-1k", "load-100k-lines", "commit-gap-cpu", "commit-gap-wall-p99"}; !slices.Equal(have, want) {
+	if want := []string{"commit-1k", "load-100k-lines", "tab-10k", "change-10k-vservers", "import-100k-lines", "memory-10k-vservers", "commit-gap-cpu", "commit-gap-wall-p99"}; !slices.Equal(have, want) {
 		t.Errorf("rows %q, want %q", have, want)
 	}
 }
