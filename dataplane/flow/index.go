@@ -58,13 +58,14 @@ func (t *Table) Find(bucket uintptr, a, b uint64) *Entry {
 }
 
 // enter puts a new entry of a key into the index; false if the key is there already. There is room: the index has more words than the
-// table has entries.
+// table has entries. After one round every bucket has been looked at: in a small table entries may have gone past each of them.
 func (t *Table) enter(a, b uint64, number uint32) bool {
 	hash, numbers := t.Hash(a, b), t.buckets.Numbers
 	tag, home := t.buckets.Tag(hash), t.BucketOf(hash)
 	var in uintptr // the first bucket with a free word
 	var free *uint32
-	for p := home; ; p = t.next(p) {
+	p := home
+	for range t.Buckets {
 		x := bucketAt(p)
 		for m := asm.Match(p, tag, ^numbers); m != 0; m &= m - 1 {
 			if e := t.entry(x.words[bits.TrailingZeros32(m)] & numbers); e.B == b && e.A == a {
@@ -79,6 +80,7 @@ func (t *Table) enter(a, b uint64, number uint32) bool {
 		if x.passed == 0 && free != nil {
 			break
 		}
+		p = t.next(p)
 	}
 	for p := home; p != in; p = t.next(p) {
 		bucketAt(p).passed++

@@ -202,6 +202,30 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
+// TestSmallTablesThatWereFull: entries have gone past every bucket of a table, which is not full any more; the search for room ends
+// all the same.
+func TestSmallTablesThatWereFull(t *testing.T) {
+	for seed := range uint64(100) {
+		tab := open(t, 24, [2]uint64{seed + 1, seed + 2}) // two buckets
+		r := rand.New(rand.NewPCG(seed, 3))
+		flows := map[int]*Entry{}
+		for range 2000 {
+			n := r.IntN(40)
+			if e := flows[n]; e != nil {
+				tab.Remove(e, &keeper{})
+				delete(flows, n)
+				continue
+			}
+			fwd, rev := pair(n)
+			if e, result := tab.Create(&fwd, &rev); result == Created {
+				flows[n] = e
+			} else if result != Full || len(flows) < 12 {
+				t.Fatalf("flow %d of %d: %v", n, len(flows), result)
+			}
+		}
+	}
+}
+
 func TestCreateRefusesItsOwnReverse(t *testing.T) {
 	tab := open(t, 8, [2]uint64{1, 2})
 	k := packet.MakeKey(1, 1, 7, 7, packet.ProtoUDP)
