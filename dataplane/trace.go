@@ -17,20 +17,14 @@ import (
 
 // tracing is the last trace, running or over.
 type tracing struct {
-	record  *worker.Trace // nil: there has been none
-	filter  api.TraceFilter
-	began   time.Time
-	cycles  uint64 // at began
-	hz      uint64
-	stopped bool
+	watch
+	record *worker.Trace // nil: there has been none
+	filter api.TraceFilter
 }
-
-// maxTraceTime bounds a trace that nobody ends.
-const maxTraceTime = time.Hour
 
 // running says whether workers may still follow packets.
 func (r *tracing) running(now time.Time) bool {
-	return r.record != nil && !r.stopped && !r.record.Full() && now.Sub(r.began) < r.filter.Time
+	return r.record != nil && !r.record.Full() && r.watch.running(now)
 }
 
 // Trace implements api.Dataplane. A trace that is over by itself is taken from the workers when the next one begins or it is
@@ -59,33 +53,23 @@ func (c *control) startTrace(f *api.TraceFilter) error {
 	r, now := &c.trace, time.Now()
 	if r.running(now) {
 		return fmt.Errorf("a trace is running for %v more: see what it has with `show trace` or end it with `stop trace`",
-			(r.filter.Time - now.Sub(r.began)).Round(time.Second))
+			r.until.Sub(now).Round(time.Second))
 	}
-	if f.Count < 1 || f.Count > worker.MaxWalks || f.Time <= 0 || f.Time > maxTraceTime {
-		return fmt.Errorf("a trace follows 1 to %d packets for up to %v", worker.MaxWalks, maxTraceTime)
+	if f.Count < 1 || f.Count > worker.MaxWalks || f.Time <= 0 || f.Time > maxWatch {
+		return fmt.Errorf("a trace follows 1 to %d packets for up to %v", worker.MaxWalks, maxWatch)
 	}
-	if f.Src.IsValid() && !f.Src.Is4() || f.Dst.IsValid() && !f.Dst.Is4() {
-		return fmt.Errorf("%v to %v is no IPv4 flow: this dataplane carries IPv4 only", f.Src, f.Dst)
+	ends, err := endsOf(f.Proto, f.Src, f.Dst, f.SrcPort, f.DstPort)
+	if err != nil {
+		return err
 	}
-	*r = tracing{filter: *f, began: now}
-	r.cycles, r.hz = c.workers[0].Clock()
-	r.record = &worker.Trace{SrcPort: packet.Swap16(f.SrcPort), DstPort: packet.Swap16(f.DstPort), Proto: f.Proto, Count: f.Count,
-		Until: r.cycles + uint64(f.Time.Seconds()*float64(r.hz))}
-	if f.Src.IsValid() {
-		r.record.Src = packet.Addr4(f.Src.As4())
-	}
-	if f.Dst.IsValid() {
-		r.record.Dst = packet.Addr4(f.Dst.As4())
-	}
+	*r = tracing{watch: c.watch(f.Time), filter: *f}
+	r.record = &worker.Trace{Ends: ends, Count: f.Count, Until: r.end()}
 	return c.armTrace(r.record)
 }
 
 // armTrace gives every worker a trace, or none, and waits until each goes by it.
 func (c *control) armTrace(tr *worker.Trace) error {
-	if i := c.hand(func(w *worker.Worker) uint64 { return w.Trace(tr) }, answerTime); i >= 0 {
-		return unanswered(i)
-	}
-	return nil
+	return c.order(func(w *worker.Worker) uint64 { return w.Trace(tr) })
 }
 
 // traced puts what there is into management's words.
@@ -97,7 +81,7 @@ func (c *control) traced() *api.Trace {
 	f := r.filter
 	a := &api.Trace{Filter: &f, Running: r.running(now)}
 	if a.Running {
-		a.Left = r.filter.Time - now.Sub(r.began)
+		a.Left = r.until.Sub(now)
 	}
 	t := c.workers[0].Tables()
 	for _, k := range r.record.Walks() {
@@ -107,8 +91,7 @@ func (c *control) traced() *api.Trace {
 }
 
 func (r *tracing) walk(t *table.Set, k *worker.Walk) api.Walk {
-	since := time.Duration(float64(int64(k.Cycles-r.cycles)) / float64(r.hz) * float64(time.Second))
-	w := api.Walk{UnixNano: r.began.Add(since).UnixNano(), Worker: k.Worker, Port: laneName(t, k.In), Handed: k.Handed, Owner: k.Owner,
+	w := api.Walk{UnixNano: r.unixNano(k.Cycles), Worker: k.Worker, Port: laneName(t, k.In), Handed: k.Handed, Owner: k.Owner,
 		Before: frameOf(k.Before.Bytes(), k.Frame), After: frameOf(k.After.Bytes(), 0), Sent: k.After.N != 0}
 	w.Vserver, w.Service = t.Names(k.Vserver, k.Service)
 	for _, s := range k.Steps[:k.N] {

@@ -13,10 +13,7 @@ import (
 // capture pay nothing for it: one that has it makes its turns by a queue that looks at what goes in and out. Frames between the
 // dataplane and the kernel are not looked at, since each is seen at a NIC before or after.
 type Capture struct {
-	// Which frames are kept: those between these ends (in the order of the wire), in both directions. 0 is any.
-	Src, Dst         uint32
-	SrcPort, DstPort uint16
-	Proto            uint8
+	Ends // between which frames are kept, in both directions
 
 	Size  uint32 // bytes that are kept of a frame, MaxSnap at most
 	Count uint64 // frames to keep
@@ -173,33 +170,32 @@ func (q *capturing) look(m uintptr, now uint64, lane uint8, sent bool) {
 	r.head.Store(head + 1)
 }
 
-// matches says whether a frame is asked for, by its own addresses and ports or those of what it answers. Fragments but the first
-// have no ports, and ARP has addresses only.
+// matches says whether a frame is asked for, by its own addresses and ports or those of what it answers.
 func (c *Capture) matches(frame []byte) bool {
-	if c.Src|c.Dst == 0 && c.SrcPort|c.DstPort == 0 && c.Proto == 0 {
+	if c.all() {
 		return true
 	}
-	if len(frame) < packet.EtherLen {
-		return false
-	}
-	var src, dst uint32
-	var sport, dport uint16
-	var proto uint8
-	switch ether, l3 := packet.Ether(frame).Split(); {
-	case ether == packet.EtherARP && len(l3) >= packet.ARPLen && c.Proto == 0:
-		src, dst = binary.BigEndian.Uint32(l3[14:]), binary.BigEndian.Uint32(l3[24:])
-	case ether == packet.EtherIPv4 && len(l3) >= packet.IPv4Len:
-		src, dst, proto = binary.BigEndian.Uint32(l3[12:]), binary.BigEndian.Uint32(l3[16:]), l3[9]
-		h := packet.IPv4(l3)
-		if n := h.HeaderLen(); (proto == packet.ProtoTCP || proto == packet.ProtoUDP) && h.Frag()&0x1fff == 0 && n >= packet.IPv4Len && len(l3) >= n+4 {
-			sport, dport = binary.BigEndian.Uint16(l3[n:]), binary.BigEndian.Uint16(l3[n+2:])
-		}
-	default:
-		return false
-	}
-	return (c.Proto == 0 || c.Proto == proto) && (c.between(src, dst, sport, dport) || c.between(dst, src, dport, sport))
+	k, ok := frameKey(frame)
+	return ok && (c.match(k) || c.match(k.Reverse()))
 }
 
-func (c *Capture) between(src, dst uint32, sport, dport uint16) bool {
-	return (c.Src == 0 || c.Src == src) && (c.Dst == 0 || c.Dst == dst) && (c.SrcPort == 0 || c.SrcPort == sport) && (c.DstPort == 0 || c.DstPort == dport)
+// frameKey is the key of a frame's packet; false if it has no addresses. Fragments but the first have no ports, and ARP has
+// addresses only.
+func frameKey(frame []byte) (k packet.Key, ok bool) {
+	if len(frame) < packet.EtherLen {
+		return k, false
+	}
+	switch ether, l3 := packet.Ether(frame).Split(); {
+	case ether == packet.EtherARP && len(l3) >= packet.ARPLen:
+		a := packet.ARPv4(l3)
+		return packet.MakeKey(packet.Addr4(a.SenderIP()), packet.Addr4(a.TargetIP()), 0, 0, 0), true
+	case ether == packet.EtherIPv4 && len(l3) >= packet.IPv4Len:
+		h := packet.IPv4(l3)
+		var src, dst uint16
+		if n := h.HeaderLen(); (h.Proto() == packet.ProtoTCP || h.Proto() == packet.ProtoUDP) && h.Frag()&0x1fff == 0 && n >= packet.IPv4Len && len(l3) >= n+4 {
+			src, dst = packet.UDP(l3[n:]).SrcPort(), packet.UDP(l3[n:]).DstPort() // TCP has them in the same place
+		}
+		return packet.MakeKey(packet.Addr4(h.Src()), packet.Addr4(h.Dst()), src, dst, h.Proto()), true
+	}
+	return k, false
 }

@@ -12,27 +12,27 @@ func TestCaptureMatches(t *testing.T) {
 	request := packet.Frame{Proto: packet.ProtoTCP, SrcIP: client, DstIP: vip, SrcPort: 5001, DstPort: 80}
 	reply := packet.Frame{Proto: packet.ProtoTCP, SrcIP: vip, DstIP: client, SrcPort: 80, DstPort: 5001}
 	ping := packet.Frame{Proto: packet.ProtoICMP, SrcIP: client, DstIP: vip}
-	n := func(a [4]byte) uint32 { return packet.Swap32(packet.Addr4(a)) }
-	for _, row := range []*struct {
-		c                    Capture
+	n, port := packet.Addr4, packet.Swap16
+	for _, row := range []struct {
+		c                    Ends
 		request, reply, ping bool
 	}{
-		{Capture{}, true, true, true},
-		{Capture{Src: n(client)}, true, true, true},
-		{Capture{Dst: n(client)}, true, true, true},
-		{Capture{Src: n(client), Dst: n(vip), DstPort: 80}, true, true, false},
-		{Capture{Src: n(vip), Dst: n(client), DstPort: 80}, false, false, false},
-		{Capture{SrcPort: 5001, DstPort: 80, Proto: packet.ProtoTCP}, true, true, false},
-		{Capture{Proto: packet.ProtoUDP}, false, false, false},
-		{Capture{Proto: packet.ProtoICMP}, false, false, true},
-		{Capture{Src: n(other)}, false, false, false},
-		{Capture{DstPort: 81}, false, false, false},
+		{Ends{}, true, true, true},
+		{Ends{Src: n(client)}, true, true, true},
+		{Ends{Dst: n(client)}, true, true, true},
+		{Ends{Src: n(client), Dst: n(vip), DstPort: port(80)}, true, true, false},
+		{Ends{Src: n(vip), Dst: n(client), DstPort: port(80)}, false, false, false},
+		{Ends{SrcPort: port(5001), DstPort: port(80), Proto: packet.ProtoTCP}, true, true, false},
+		{Ends{Proto: packet.ProtoUDP}, false, false, false},
+		{Ends{Proto: packet.ProtoICMP}, false, false, true},
+		{Ends{Src: n(other)}, false, false, false},
+		{Ends{DstPort: port(81)}, false, false, false},
 	} {
 		for f, want := range map[*packet.Frame]bool{&request: row.request, &reply: row.reply, &ping: row.ping} {
 			for _, tag := range [][]uint16{nil, {7}} {
 				f.Tags = tag
-				if got := row.c.matches(f.Bytes()); got != want {
-					t.Errorf("%+v on proto %d %v:%d, tags %v: %v", &row.c, f.Proto, f.SrcIP, f.SrcPort, tag, got)
+				if got := (&Capture{Ends: row.c}).matches(f.Bytes()); got != want {
+					t.Errorf("%+v on proto %d %v:%d, tags %v: %v", row.c, f.Proto, f.SrcIP, f.SrcPort, tag, got)
 				}
 			}
 		}
@@ -49,7 +49,7 @@ func FuzzCaptureMatches(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, frame []byte, ip uint32, port uint16, proto uint8) {
 		frame = frame[:len(frame):len(frame)]
-		narrow, wide := Capture{Src: ip, DstPort: port, Proto: proto}, Capture{Src: ip}
+		narrow, wide := Capture{Ends: Ends{Src: ip, DstPort: port, Proto: proto}}, Capture{Ends: Ends{Src: ip}}
 		if narrow.matches(frame) && !wide.matches(frame) {
 			t.Error("a filter that asks for less takes more")
 		}

@@ -16,10 +16,7 @@ const MaxWalks = 64
 // its time is over. All workers share one. Workers without a trace pay nothing for it: one that has it walks bursts by the
 // stage traced instead of the Pipeline, which calls the same stages one by one.
 type Trace struct {
-	// Which packets are followed: those of flows of these ends (memory order), in both directions. 0 is any.
-	Src, Dst         uint32
-	SrcPort, DstPort uint16
-	Proto            uint8
+	Ends // of the flows whose packets are followed, in both directions
 
 	Count uint32 // packets to follow, MaxWalks at most
 	Until uint64 // cycles after which it ends
@@ -177,20 +174,13 @@ func (w *Worker) watch(tr *Trace, now uint64, b []packet.Packet, walks *[packet.
 // follows says whether a packet, or what the other side of its flow sends, is asked for.
 func (w *Worker) follows(tr *Trace, p *packet.Packet) bool {
 	if p.B == 0 {
-		return tr.Src|tr.Dst == 0 && tr.SrcPort|tr.DstPort == 0 && tr.Proto == 0
+		return tr.all()
 	}
-	if tr.matches(packet.Key{A: p.A, B: p.B}) {
+	if tr.match(packet.Key{A: p.A, B: p.B}) {
 		return true
 	}
 	e := w.flows.Lookup(packet.Key{A: p.A, B: p.B})
-	return e != nil && tr.matches(e.Client())
-}
-
-// matches compares a key with what is asked for.
-func (tr *Trace) matches(k packet.Key) bool {
-	return (tr.Src == 0 || tr.Src == uint32(k.A)) && (tr.Dst == 0 || tr.Dst == uint32(k.A>>32)) &&
-		(tr.SrcPort == 0 || tr.SrcPort == uint16(k.B)) && (tr.DstPort == 0 || tr.DstPort == uint16(k.B>>16)) &&
-		(tr.Proto == 0 || tr.Proto == uint8(k.B>>32))
+	return e != nil && tr.match(e.Client())
 }
 
 // take keeps the beginning of a packet's frame.

@@ -53,7 +53,7 @@ func TestRowsCaptured(t *testing.T) {
 				continue
 			}
 			t.Run(r.name, func(t *testing.T) {
-				k := ready(&worker.Capture{SrcPort: uint16(port)}, c.workers)
+				k := ready(&worker.Capture{Ends: worker.Ends{SrcPort: packet.Swap16(uint16(port))}}, c.workers)
 				r.steps = append([]step{{do: func(b *bed) { b.capture(k) }}}, r.steps...)
 				r.run(t, newMemories(t, c.workers, 2*poolRing), c)
 			})
@@ -65,7 +65,7 @@ func TestRowsCaptured(t *testing.T) {
 // more than were asked for.
 func TestCaptureKeepsFramesOfAnEnd(t *testing.T) {
 	b := newBed(t, newMemory(t), 1024)
-	c := ready(&worker.Capture{DstPort: webPort, SrcPort: 5001, Count: 3}, 1)
+	c := ready(&worker.Capture{Ends: worker.Ends{DstPort: packet.Swap16(webPort), SrcPort: packet.Swap16(5001)}, Count: 3}, 1)
 	b.capture(c)
 	in := [][]byte{ask(5002, webPort, syn).Bytes(), ask(5001, webPort, syn).Bytes()}
 	for _, f := range in {
@@ -92,7 +92,7 @@ func TestCaptureKeepsFramesOfAnEnd(t *testing.T) {
 // TestCaptureKeepsWhatIsSent: what the server gets is what was captured on its way out.
 func TestCaptureKeepsWhatIsSent(t *testing.T) {
 	b := newBed(t, newMemory(t), 1024)
-	c := ready(&worker.Capture{Proto: packet.ProtoTCP, Size: 60}, 1)
+	c := ready(&worker.Capture{Ends: worker.Ends{Proto: packet.ProtoTCP}, Size: 60}, 1)
 	b.capture(c)
 	if err := b.q.Inject(nic1, ask(5001, webPort, syn).Bytes()); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestCaptureKeepsWhatIsSent(t *testing.T) {
 func TestCaptureWithoutAReader(t *testing.T) {
 	const frames = 3000 // of 2 KiB slots, of which a ring of 4 MiB has fewer
 	b := newBed(t, newMemory(t), 1024)
-	c := ready(&worker.Capture{Proto: packet.ProtoICMP}, 1)
+	c := ready(&worker.Capture{Ends: worker.Ends{Proto: packet.ProtoICMP}}, 1)
 	b.capture(c)
 	for range frames {
 		f := ask(0, 0, 0)
@@ -133,7 +133,7 @@ func TestCaptureWithoutAReader(t *testing.T) {
 // TestCapturedBurstsAllocateNothing: not even while every packet is kept.
 func TestCapturedBurstsAllocateNothing(t *testing.T) {
 	const runs = 50
-	for _, filter := range []*worker.Capture{{}, {Src: 1, SrcPort: 1}} {
+	for _, filter := range []*worker.Capture{{}, {Ends: worker.Ends{Src: 1, SrcPort: 1}}} {
 		q, err := port.NewMemory(lanes, (runs+2)*packet.Burst)
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,9 @@ func (b *bed) trace(tr *worker.Trace) {
 
 // everything follows every packet, nothing looks at all and follows none.
 func everything() *worker.Trace { return &worker.Trace{Count: worker.MaxWalks, Until: 1 << 62} }
-func nothing() *worker.Trace    { return &worker.Trace{SrcPort: 1, DstPort: 1, Count: 1, Until: 1 << 62} }
+func nothing() *worker.Trace {
+	return &worker.Trace{Ends: worker.Ends{SrcPort: 1, DstPort: 1}, Count: 1, Until: 1 << 62}
+}
 
 // TestRowsTraced: a trace changes nothing about what becomes of packets.
 func TestRowsTraced(t *testing.T) {
@@ -44,7 +46,7 @@ func TestRowsTraced(t *testing.T) {
 func TestTraceFollowsAConnection(t *testing.T) {
 	b := newBed(t, newMemory(t), 1024)
 	k := keyOf(with(ask(5001, webPort, syn), func(f *packet.Frame) { f.Proto = packet.ProtoTCP }))
-	tr := &worker.Trace{Src: uint32(k.A), SrcPort: uint16(k.B), DstPort: uint16(k.B >> 16), Count: 4, Until: 100}
+	tr := &worker.Trace{Ends: worker.Ends{Src: uint32(k.A), SrcPort: uint16(k.B), DstPort: uint16(k.B >> 16)}, Count: 4, Until: 100}
 	b.trace(tr)
 	for i, s := range []step{
 		open(5002, webPort, server1, q1, 8001), // another flow

@@ -192,7 +192,7 @@ func (s *soothsayer) follow(f packet.Frame) *worker.Trace {
 	var tr *worker.Trace
 	if s.r.IntN(4) > 0 {
 		k := keyOf(f)
-		tr = &worker.Trace{Src: uint32(k.A), Dst: uint32(k.A >> 32), SrcPort: uint16(k.B), DstPort: uint16(k.B >> 16), Proto: f.Proto, Count: 4, Until: 1 << 62}
+		tr = &worker.Trace{Ends: worker.Ends{Src: uint32(k.A), Dst: uint32(k.A >> 32), SrcPort: uint16(k.B), DstPort: uint16(k.B >> 16), Proto: f.Proto}, Count: 4, Until: 1 << 62}
 	}
 	for _, w := range s.b.ws {
 		ticket := w.Trace(tr)
