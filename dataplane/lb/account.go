@@ -51,6 +51,9 @@ func (t *Traffic) add(o Traffic) {
 	t.Bytes += o.Bytes
 }
 
+// less is what has come since o.
+func (t Traffic) less(o Traffic) Traffic { return Traffic{t.Packets - o.Packets, t.Bytes - o.Bytes} }
+
 // settle empties the running words.
 func (a *Account) settle() {
 	in, out := a.running(0), a.running(RunningOut)
@@ -125,5 +128,3 @@ func (v *serviceState) total() (sum Traffic) {
 	}
 	return sum
 }
-
-func (t *Traffic) field(at uintptr) uint64 { return *(*uint64)(unsafe.Add(unsafe.Pointer(t), at)) }

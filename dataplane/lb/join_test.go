@@ -89,7 +89,7 @@ func TestLoadOfManyWorkers(t *testing.T) {
 							want += counted[int(now)-back][o]
 						}
 					}
-					if got := int(all[w].recent(3).Packets); got != want {
+					if got := int(all[w].carried(3).Packets); got != want {
 						t.Fatalf("second %d: worker %d has %d packets, want %d", now, w, got, want)
 					}
 				}

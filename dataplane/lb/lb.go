@@ -265,9 +265,9 @@ func lighter(a uint64, v uint32, b uint64, w uint32) bool {
 func (s *State) figure(t *table.Set, m api.Method, service uint32, worst uint64) uint64 {
 	switch m {
 	case api.LeastPackets:
-		return s.carried(service, ofPackets)
+		return s.carried(service).Packets
 	case api.LeastBandwidth:
-		return s.carried(service, ofBytes)
+		return s.carried(service).Bytes
 	case api.LeastConnection:
 		return uint64(s.openEverywhere(service))
 	case api.CustomLoad:

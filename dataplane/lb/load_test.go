@@ -121,7 +121,7 @@ func TestLoadAgainstNaive(t *testing.T) {
 				o.pick()
 			}
 			id := uint32(1 + o.r.IntN(6))
-			if got, want := o.b.recent(id), o.load(id); got != want {
+			if got, want := o.b.carried(id), o.load(id); got != want {
 				t.Fatalf("seed %d step %d: service %d has %+v, the naive sum is %+v", seed, step, id, got, want)
 			}
 			if step%500 == 499 { // every counter goes to where it wraps soon; the window does not feel it

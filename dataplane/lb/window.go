@@ -3,7 +3,6 @@ package lb
 import (
 	"math"
 	"sync/atomic"
-	"unsafe"
 )
 
 // The load of a service is what it has seen in the running second and the 13 before it. Packets are counted where they are
@@ -21,11 +20,6 @@ type load struct {
 
 // answers are first answers of a service to clients, and the cycles that it took for all of them.
 type answers struct{ count, cycles uint64 }
-
-const (
-	ofPackets = unsafe.Offsetof(Traffic{}.Packets)
-	ofBytes   = unsafe.Offsetof(Traffic{}.Bytes)
-)
 
 // Begin says that a second begins; seconds are counted up by the caller, from 0. The sums are noted by Note in pieces: a service's
 // second begins when its turn comes. A choice in between is right, since what is being noted is looked at in 13 seconds only.
@@ -91,14 +85,12 @@ func (v *serviceState) publish(now load, then *load) {
 	atomic.StoreUint64(&v.seen.cycles, now.cycles-then.cycles)
 }
 
-// carried is the packets or bytes of a service in the window, by their place in Traffic: this worker's to the last packet, those
-// of others as they said last.
-func (s *State) carried(id uint32, field uintptr) uint64 {
+// carried is what a service has seen in the window: of this worker to the last packet, of others as they said last.
+func (s *State) carried(id uint32) Traffic {
 	v := s.service(id)
-	total := v.total()
-	sum := total.field(field) - v.before(s.second.Load()).field(field)
+	sum := v.total().less(v.before(s.second.Load()).Traffic)
 	for i := range s.others {
-		sum += atomic.LoadUint64((*uint64)(unsafe.Add(unsafe.Pointer(&serviceOf(s.peers[i], id).seen), field)))
+		sum.add(serviceOf(s.peers[i], id).seen.read())
 	}
 	return sum
 }
@@ -111,11 +103,11 @@ func (s *State) Recent(id uint32) (packets, bytes uint64) {
 	}
 	// What was before is read first, so that it is never more than what is now.
 	v := s.service(id)
-	then := v.before(s.second.Load())
-	p, b := atomic.LoadUint64(&then.Packets), atomic.LoadUint64(&then.Bytes)
+	then := v.before(s.second.Load()).read()
 	var total Traffic
 	s.whole(func() { total = v.total() })
-	return total.Packets - p, total.Bytes - b
+	sum := total.less(then)
+	return sum.Packets, sum.Bytes
 }
 
 // answered is the first answers of a service in the window.

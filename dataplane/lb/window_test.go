@@ -52,11 +52,6 @@ func (b *bed) account(vserver, service uint32) *Account {
 	return b.accounts[k]
 }
 
-// recent is what a service has carried in the window.
-func (b *bed) recent(service uint32) Traffic {
-	return Traffic{b.carried(service, ofPackets), b.carried(service, ofBytes)}
-}
-
 // second goes on to a second and notes everything.
 func (b *bed) second(n uint32) {
 	b.Begin(n)
@@ -96,7 +91,7 @@ func TestLeastPacketsTables(t *testing.T) {
 					t.Errorf("chose %v, want %v", got, row.want)
 				}
 				for i, want := range row.n {
-					if n := b.recent(uint32(i + 1)); n.Packets != want || n.Bytes != 28*want {
+					if n := b.carried(uint32(i + 1)); n.Packets != want || n.Bytes != 28*want {
 						t.Errorf("service %d has %d packets, want %d, and %d bytes", i+1, n.Packets, want, n.Bytes)
 					}
 				}
@@ -117,12 +112,12 @@ func TestWindow(t *testing.T) {
 		a.Out.Packets += 4
 		for n := counted + 1; n <= counted+13; n++ {
 			b.second(n)
-			if got := b.recent(7).Packets; got != 7 {
+			if got := b.carried(7).Packets; got != 7 {
 				t.Fatalf("counted in second %d, in second %d: %d packets, want 7", counted, n, got)
 			}
 		}
 		b.second(counted + 14)
-		if got := b.recent(7).Packets; got != 0 {
+		if got := b.carried(7).Packets; got != 0 {
 			t.Fatalf("counted in second %d, in second %d: %d packets, want none", counted, counted+14, got)
 		}
 	}
@@ -140,12 +135,12 @@ func TestSecondsMissed(t *testing.T) {
 		if jump < Window {
 			want = 9
 		}
-		if got := b.recent(7).Packets; got != want {
+		if got := b.carried(7).Packets; got != want {
 			t.Errorf("%d seconds later: %d packets, want %d", jump, got, want)
 		}
 		a.In.Packets++
 		b.second(21 + jump)
-		if got := b.recent(7).Packets; got < 1 || got > want+1 {
+		if got := b.carried(7).Packets; got < 1 || got > want+1 {
 			t.Errorf("%d seconds and one later: %d packets", jump, got)
 		}
 	}
@@ -168,7 +163,7 @@ func TestNoteInPieces(t *testing.T) {
 			t.Fatalf("%d services are due, want %d", got, due)
 		}
 		for id := uint32(1); id <= 100; id++ {
-			if got := b.recent(id).Packets; got != uint64(id) {
+			if got := b.carried(id).Packets; got != uint64(id) {
 				t.Fatalf("with %d due, service %d has %d packets", due, id, got)
 			}
 		}
@@ -178,7 +173,7 @@ func TestNoteInPieces(t *testing.T) {
 	}
 	b.Begin(16)
 	for id := uint32(1); id <= 100; id++ {
-		if got := b.recent(id).Packets; got != 0 {
+		if got := b.carried(id).Packets; got != 0 {
 			t.Fatalf("after the window service %d has %d packets", id, got)
 		}
 	}
@@ -238,7 +233,7 @@ func TestNumberAnew(t *testing.T) {
 		b.second(n)
 	}
 	less.Free(tab)
-	if n := b.recent(1).Packets; n != 0 {
+	if n := b.carried(1).Packets; n != 0 {
 		t.Errorf("the new owner of the number has %d packets", n)
 	}
 	b.account(1, 2).In.Packets++
