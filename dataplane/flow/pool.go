@@ -194,24 +194,34 @@ func (p *Pools) Release(snip, place uint32, port uint16) bool {
 	return x != nil && x.release(port)
 }
 
-// ReleaseOf takes back the port of the flow that its server sees as k. If a service of every port is at the address beside one of
-// k's, it is out of one pool of the two at most, since both would be one flow.
+// ReleaseOf takes back the port of the flow that its server sees as k.
 func (p *Pools) ReleaseOf(k packet.Key) {
-	snip, server, port := uint32(k.A), uint32(k.A>>32), packet.Swap16(uint16(k.B))
-	if !p.Release(snip, Place(server, uint16(k.B>>16)), port) {
-		p.Release(snip, Place(server, 0), port)
+	if x, port := p.of(k); x != nil {
+		x.release(port)
 	}
+}
+
+// of is the port of the flow that its server sees as k, and the pool that it is out of; nil if it is out of none. If a service of every
+// port is at the address beside one of k's, it is out of one pool of the two at most, since both would be one flow.
+func (p *Pools) of(k packet.Key) (x *pool, port uint16) {
+	snip, server, port := uint32(k.A), uint32(k.A>>32), packet.Swap16(uint16(k.B))
+	for _, serverPort := range [2]uint16{uint16(k.B >> 16), 0} {
+		if x = p.find(poolKey(snip, Place(server, serverPort))); x != nil && x.has(port) {
+			return x, port
+		}
+	}
+	return nil, port
 }
 
 // has says whether a port is out.
 func (x *pool) has(port uint16) bool { return x.taken[port>>6]>>(port&63)&1 != 0 }
 
 func (x *pool) release(port uint16) bool {
-	w, bit := uint32(port)>>6, uint64(1)<<(port&63)
-	if x.taken[w]&bit == 0 {
+	if !x.has(port) {
 		return false
 	}
-	x.taken[w] &^= bit
+	w := uint32(port) >> 6
+	x.taken[w] &^= 1 << (port & 63)
 	x.out--
 	x.full[w>>6] &^= 1 << (w & 63)
 	return true

@@ -102,11 +102,7 @@ func (p *Pools) LeapOf(k packet.Key, own bool) {
 		p.leaps++
 		return
 	}
-	snip, server, port := uint32(k.A), uint32(k.A>>32), packet.Swap16(uint16(k.B))
-	x := p.find(poolKey(snip, Place(server, uint16(k.B>>16))))
-	if x == nil || !x.has(port) {
-		x = p.find(poolKey(snip, Place(server, 0)))
-	}
+	x, port := p.of(k)
 	if x == nil || port < x.lo || port > x.hi {
 		return
 	}
