@@ -128,5 +128,4 @@ func (w *Worker) hush() {
 		w.queue.Turn(w.x)
 		w.ignore()
 	}
-	w.queue.Turn(w.x)
 }

@@ -144,5 +144,4 @@ func (h *held) drop(w *Worker) {
 		w.queue.Turn(w.x)
 		w.ignore()
 	}
-	w.queue.Turn(w.x)
 }
