@@ -84,13 +84,10 @@ func (a *accounts) close() error {
 	return syscall.Munmap(a.mem)
 }
 
-// at is the account of a number.
+// at is the account of a number, or of a flow by its entry's Account.
 func (a *accounts) at(n uint32) *account {
 	return (*account)(at(a.base + uintptr(n&(maxAccounts-1))*accountSize))
 }
-
-// of is the account of a flow, by its entry's Account.
-func (a *accounts) of(place uint32) *account { return a.at(place) }
 
 // count counts a packet of a flow's direction.
 func (a *accounts) count(place uint32, bytes uint64) {

@@ -80,7 +80,7 @@ func (w *Worker) IdleLimit(e *flow.Entry) uint32 {
 	if w.flushed(e) {
 		return 0
 	}
-	return w.set.IdleLimit(w.accounts.of(e.Account).Vserver, e.Service)
+	return w.set.IdleLimit(w.accounts.at(e.Account).Vserver, e.Service)
 }
 
 // Gone implements flow.Keeper: a flow has ended, its port is free again.
@@ -101,7 +101,7 @@ func (w *Worker) Gone(fwd, rev *flow.Entry) {
 
 // opened counts a new flow.
 func (w *Worker) opened(e *flow.Entry) {
-	c := w.accounts.of(e.Account)
+	c := w.accounts.at(e.Account)
 	w.lb.Opened(c.Vserver, e.Service)
 	c.Flows++
 	c.Open++
@@ -109,7 +109,7 @@ func (w *Worker) opened(e *flow.Entry) {
 
 // closed counts the end of a flow: when its connection is over or when it is forgotten, whichever comes first.
 func (w *Worker) closed(e *flow.Entry) {
-	c := w.accounts.of(e.Account)
+	c := w.accounts.at(e.Account)
 	w.lb.Closed(c.Vserver, e.Service)
 	c.Open--
 	w.surge.pending = w.surge.n != 0

@@ -49,7 +49,7 @@ func (w *Worker) Ends(e *flow.Entry) bool {
 
 // flushed says whether e's flow ends because its service or vserver is down.
 func (w *Worker) flushed(e *flow.Entry) bool {
-	return w.set.Flushed(w.accounts.of(e.Account).Vserver, e.Service)
+	return w.set.Flushed(w.accounts.at(e.Account).Vserver, e.Service)
 }
 
 // question asks the ends of flows that are being ended where they stand, as far as there are empty packets.

@@ -234,7 +234,7 @@ func (w *Worker) finish(t *table.Set, k *Walk, i int) {
 		k.Reason = packet.NoReason
 		e = nil
 	case e != nil:
-		k.Vserver, k.Service = w.accounts.of(e.Account).Vserver, e.Service
+		k.Vserver, k.Service = w.accounts.at(e.Account).Vserver, e.Service
 		if w.rest>>uint(i)&1 == 0 {
 			k.Out = uint8(t.Adjacency(e.Adj).Lane)
 		}

@@ -76,7 +76,7 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 			if e.Kind&flow.KindRedirect != 0 {
 				q.Via = *e
 			}
-			q.Vserver, q.Service = w.accounts.of(e.Account).Vserver, e.Service
+			q.Vserver, q.Service = w.accounts.at(e.Account).Vserver, e.Service
 			return packet.ForwardFlow
 		}
 		q.Reopens, q.goneFwd, q.goneRev = true, e, w.flows.Peer(e)
