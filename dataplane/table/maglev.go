@@ -222,15 +222,12 @@ func (v *Vserver) Hashes() bool { return v.hashA != 0 || v.hashPort != 0 }
 // Hashed returns the ID of the service that a packet with the key a, b (see packet.Key) goes to by the hash method of v, whose
 // pool is p; p.N > 0.
 func (s *Set) Hashed(v *Vserver, p *Pool, a, b uint64) uint32 {
-	return p.InSlot(p.slotOf(s.hashOf(v, a, b)))
+	return p.InSlot(s.Slot(v, p, a, b))
 }
 
 // Slot is the slot of p's table that Hashed looks into.
-func (s *Set) Slot(v *Vserver, p *Pool, a, b uint64) uint32 { return p.slotOf(s.hashOf(v, a, b)) }
-
-// hashOf is the hash of what the method of v goes by.
-func (s *Set) hashOf(v *Vserver, a, b uint64) uint64 {
-	return s.conf.key.Hash(a&v.hashA ^ b&uint64(v.hashPort)<<32)
+func (s *Set) Slot(v *Vserver, p *Pool, a, b uint64) uint32 {
+	return p.slotOf(s.conf.key.Hash(a&v.hashA ^ b&uint64(v.hashPort)<<32))
 }
 
 // slotOf is the slot of a pool's table for a hash.
