@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"unsafe"
 
 	"sluice/dataplane/api"
 )
@@ -57,14 +56,6 @@ func (l *poolList) limit(c *config, v *api.Vserver, up []bool) {
 	}
 }
 
-// source is what management has said of a service; nil if there is none of the ID.
-func (c *config) source(id uint32) *api.Service {
-	if id > c.top || c.serviceAt[id] == 0 {
-		return nil
-	}
-	return &c.src.Services[c.serviceAt[id]-1]
-}
-
 // placeServices notes where each service is.
 func (c *config) placeServices() {
 	c.serviceAt = make([]uint32, c.top+1)
@@ -106,19 +97,8 @@ func checkBackups(list []api.Vserver, byID byID[api.Vserver]) error {
 	return nil
 }
 
-// VserverOf returns the vserver of an ID, or nil.
-func (s *Set) VserverOf(id uint32) *Vserver {
-	if i := s.placeOf(id); i >= 0 {
-		return (*Vserver)(unsafe.Add(nil, s.conf.vservers+uintptr(i)*vserverSize))
-	}
-	return nil
-}
-
 // ResetsDown says whether SYNs to a vserver that is down are answered with resets.
 func (s *Set) ResetsDown() bool { return s.conf.src.DownStateRST }
-
-// Timeouts are the ages of flows. Not for every packet.
-func (s *Set) Timeouts() *api.Timeouts { return &s.conf.src.Timeouts }
 
 // EachShared calls the functions with the IDs of services and vservers whose open flows are limited. Not for every packet.
 func (s *Set) EachShared(service, vserver func(id uint32)) {
