@@ -22,11 +22,8 @@ type Expr struct {
 
 // Parse reads an expression. The error is an *Error.
 func Parse(text string) (*Expr, error) {
-	if len(text) > MaxLength {
-		return nil, &Error{MaxLength + 1, fmt.Sprintf("the expression has %d characters and %d are the most", len(text), MaxLength)}
-	}
-	p := &parser{text: text}
-	if err := p.lex(); err != nil {
+	p, err := read(text, false)
+	if err != nil {
 		return nil, err
 	}
 	root, err := p.whole()
@@ -34,6 +31,15 @@ func Parse(text string) (*Expr, error) {
 		return nil, err
 	}
 	return &Expr{root, p.classic != nil}, nil
+}
+
+// read cuts an expression into tokens; texts in quotes are some if they have a meaning in it.
+func read(text string, quotes bool) (*parser, error) {
+	if len(text) > MaxLength {
+		return nil, &Error{MaxLength + 1, fmt.Sprintf("the expression has %d characters and %d are the most", len(text), MaxLength)}
+	}
+	p := &parser{text: text, quotes: quotes}
+	return p, p.lex()
 }
 
 // Classic tells whether the expression was written in the classic syntax.

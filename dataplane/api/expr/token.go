@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,8 +17,7 @@ import (
 
 // Token is a token that is right in itself.
 type Token struct {
-	field Field
-	bits  int // of an address that count
+	fact  test // what a test would be about, which is not compared
 	steps []Cut
 }
 
@@ -56,11 +56,8 @@ const tokenKnown = "CLIENT.IP.SRC, CLIENT.IP.DST, CLIENT.TCP.SRCPORT, CLIENT.UDP
 
 // ParseToken reads a token. The error is an *Error.
 func ParseToken(text string) (*Token, error) {
-	if len(text) > MaxLength {
-		return nil, &Error{MaxLength + 1, fmt.Sprintf("the expression has %d characters and %d are the most", len(text), MaxLength)}
-	}
-	p := &parser{text: text, quotes: true}
-	if err := p.lex(); err != nil {
+	p, err := read(text, true)
+	if err != nil {
 		return nil, err
 	}
 	k, err := p.token()
@@ -87,13 +84,10 @@ func (p *parser) token() (*Token, error) {
 		switch {
 		case !ok || rest != "" && rest[0] != '.':
 		case rest == "":
-			return &Token{field: f, bits: 32}, nil
+			return &Token{fact: test{field: f, subnet: 32}}, nil
 		case rest == ".SUBNET" && fields[f].typ == address:
-			x := &test{}
-			if err := p.subnet(x, t); err != nil {
-				return nil, err
-			}
-			return &Token{field: f, bits: int(x.subnet)}, nil
+			k := &Token{fact: test{field: f}}
+			return k, p.subnet(&k.fact, t)
 		case fields[f].typ == address:
 			return nil, fault(t, "%s is no part of an address: a token takes SUBNET", rest[1:])
 		default:
@@ -122,21 +116,22 @@ func (p *parser) payload(at token) (*Token, error) {
 			return k, nil
 		}
 		p.next()
-		i := 1
-		for i < len(cutNames) && cutNames[i] != strings.ToUpper(at.text[1:]) {
-			i++
+		methods := cutNames[afterCut:]
+		i := slices.Index(methods, strings.ToUpper(at.text[1:]))
+		if i < 0 {
+			return nil, fault(at, "%s is no part of a payload: it takes %s", at.text[1:], strings.Join(methods, ", "))
 		}
-		if i == len(cutNames) {
-			return nil, fault(at, "%s is no part of a payload: it takes %s", at.text[1:], strings.Join(cutNames[1:], ", "))
-		}
-		kind = uint8(i)
+		kind = afterCut + uint8(i)
 	}
 }
 
 // cut reads the arguments of a step.
 func (p *parser) cut(kind uint8, at token) (c Cut, err error) {
-	n := map[uint8]int{substrCut: 2}[kind]
-	args, err := p.arguments(cutNames[kind], at, max(n, 1))
+	n := 1
+	if kind == substrCut {
+		n = 2
+	}
+	args, err := p.arguments(cutNames[kind], at, n)
 	if err != nil {
 		return c, err
 	}
@@ -215,10 +210,7 @@ func quote(s []byte) string {
 // String writes the token.
 func (k *Token) String() string {
 	if k.steps == nil {
-		if k.bits != 32 {
-			return fmt.Sprintf("%s.SUBNET(%d)", fields[k.field].name, k.bits)
-		}
-		return fields[k.field].name
+		return k.fact.said()
 	}
 	var b strings.Builder
 	b.WriteString("CLIENT.UDP")
@@ -240,9 +232,9 @@ func (k *Token) String() string {
 // Protocol is the IP protocol whose packets have the token, 0 for any.
 func (k *Token) Protocol() uint8 {
 	switch {
-	case k.steps != nil || k.field == UDPSource:
+	case k.steps != nil || k.fact.field == UDPSource:
 		return 17
-	case k.field == TCPSource:
+	case k.fact.field == TCPSource:
 		return 6
 	}
 	return 0
@@ -251,13 +243,15 @@ func (k *Token) Protocol() uint8 {
 // Key are the bits of a packet's addresses, as they lie in it with the source in the lower half, and of its source port that the
 // token is; none of either if it is part of a datagram.
 func (k *Token) Key() (addresses uint64, port uint16) {
-	mask := uint64(bits.ReverseBytes32(^uint32(0) << (32 - k.bits)))
-	switch {
-	case k.steps != nil:
+	if k.steps != nil {
 		return 0, 0
-	case k.field == SourceIP:
+	}
+	part, _ := k.fact.part()
+	mask := uint64(bits.ReverseBytes32(uint32(part)))
+	switch k.fact.field {
+	case SourceIP:
 		return mask, 0
-	case k.field == DestIP:
+	case DestIP:
 		return mask << 32, 0
 	}
 	return 0, 1<<16 - 1
