@@ -29,14 +29,15 @@ func TestCustomLoadAgainstNaive(t *testing.T) {
 		for range 60 {
 			var up []uint32
 			var loads []api.Load
-			known := map[uint32]uint32{}
+			known := map[uint32]int64{}
 			for id := uint32(1); id <= uint32(n); id++ {
 				if r.IntN(5) > 0 {
 					up = append(up, id)
 				}
 				if r.IntN(4) > 0 {
-					known[id] = r.Uint32N(4) * (1 + r.Uint32N(2)*(1<<30-1))
-					loads = append(loads, api.Load{Service: id, Load: known[id]})
+					load := r.Uint32N(4) * (1 + r.Uint32N(2)*(1<<30-1))
+					known[id] = int64(load)
+					loads = append(loads, api.Load{Service: id, Load: load})
 				}
 			}
 			set, _ := set(t, prev, api.CustomLoad, weights, up)
@@ -65,11 +66,17 @@ func TestCustomLoadAgainstNaive(t *testing.T) {
 }
 
 // naiveLightest is the service to choose; last is the place after the last choice.
-func naiveLightest(up []uint32, known map[uint32]uint32, weights []uint16, last int) uint32 {
+func naiveLightest(up []uint32, known map[uint32]int64, weights []uint16, last int) uint32 {
+	return naiveLeast(up, known, 0, last, func(id uint32, load int64) *big.Rat { return big.NewRat(load, int64(weights[id-1])) })
+}
+
+// naiveLeast is the first service with the least figure from the place last on. It depends on what is known of the service, or on the
+// most that is known of any, at least so much.
+func naiveLeast(up []uint32, known map[uint32]int64, least int64, last int, figure func(id uint32, known int64) *big.Rat) uint32 {
 	if len(up) == 0 {
 		return 0
 	}
-	most := uint32(0)
+	most := least
 	for _, id := range up {
 		most = max(most, known[id])
 	}
@@ -80,11 +87,11 @@ func naiveLightest(up []uint32, known map[uint32]uint32, weights []uint16, last 
 	var list []candidate
 	for k := range up {
 		id := up[(last+k)%len(up)]
-		load, ok := known[id]
+		n, ok := known[id]
 		if !ok {
-			load = most
+			n = most
 		}
-		list = append(list, candidate{id, big.NewRat(int64(load), int64(weights[id-1]))})
+		list = append(list, candidate{id, figure(id, n)})
 	}
 	return slices.MinFunc(list, func(a, b candidate) int { return a.load.Cmp(b.load) }).id
 }

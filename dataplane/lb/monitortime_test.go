@@ -69,25 +69,7 @@ func TestMonitorTimeAgainstNaive(t *testing.T) {
 }
 
 func naiveQuickest(up []uint32, known map[uint32]int64, open []int64, weights []uint16, last int) uint32 {
-	if len(up) == 0 {
-		return 0
-	}
-	most := int64(1)
-	for _, id := range up {
-		most = max(most, known[id])
-	}
-	type candidate struct {
-		id   uint32
-		load *big.Rat
-	}
-	var list []candidate
-	for k := range up {
-		id := up[(last+k)%len(up)]
-		time, ok := known[id]
-		if !ok {
-			time = most
-		}
-		list = append(list, candidate{id, new(big.Rat).Mul(big.NewRat(open[id], int64(weights[id-1])), big.NewRat(time, 1))})
-	}
-	return slices.MinFunc(list, func(a, b candidate) int { return a.load.Cmp(b.load) }).id
+	return naiveLeast(up, known, 1, last, func(id uint32, time int64) *big.Rat {
+		return new(big.Rat).Mul(big.NewRat(open[id], int64(weights[id-1])), big.NewRat(time, 1))
+	})
 }
