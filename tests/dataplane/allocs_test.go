@@ -67,6 +67,34 @@ func TestBurstsAllocateNothing(t *testing.T) {
 	}
 }
 
+// hitsAllocateNothing looks at full bursts of a known flow, once a worker has been given something.
+func hitsAllocateNothing(t *testing.T, give func(*bed)) {
+	t.Helper()
+	const runs = 50
+	q, err := port.NewMemory(lanes, (runs+2)*packet.Burst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	b := newBed(t, q, 1<<13)
+	b.establish(5001)
+	for l := range lanes {
+		b.q.Sent(l)
+		q.Discard(l)
+	}
+	for range (runs + 1) * packet.Burst {
+		if err := q.Inject(nic1, data(ask(5001, keepPort, psh)).Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	give(b)
+	if n := testing.AllocsPerRun(runs, func() { b.w.Poll() }); n != 0 {
+		t.Errorf("%v allocations a burst", n)
+	}
+	b.turns()
+	b.close()
+}
+
 // establish opens a connection of the client's to keepPort and finishes its handshake.
 func (b *bed) establish(sport uint16) {
 	b.t.Helper()

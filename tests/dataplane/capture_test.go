@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"sluice/dataplane/packet"
-	"sluice/dataplane/port"
 	"sluice/dataplane/worker"
 )
 
@@ -69,18 +68,14 @@ func TestCaptureKeepsFramesOfAnEnd(t *testing.T) {
 	b.capture(c)
 	in := [][]byte{ask(5002, webPort, syn).Bytes(), ask(5001, webPort, syn).Bytes()}
 	for _, f := range in {
-		if err := b.q.Inject(nic1, f); err != nil {
-			t.Fatal(err)
-		}
-		b.turns()
+		b.enters(nic1, f)
 	}
 	got := taken(c, 1)
 	if len(got) != 1 || !bytes.Equal(got[0].Data, in[1]) || got[0].Sent || got[0].Lane != nic1 || got[0].Length != uint32(len(in[1])) {
 		t.Fatalf("kept %+v, want the frame of port 5001", got)
 	}
 	for range 4 { // the same SYN again: in by the one port
-		b.q.Inject(nic1, in[1])
-		b.turns()
+		b.enters(nic1, in[1])
 	}
 	if got := taken(c, 1); len(got) != 2 || !c.Full() || c.Lost() != 0 || c.Kept() != 3 {
 		t.Errorf("kept %d more, full %v, lost %d", len(got), c.Full(), c.Lost())
@@ -94,10 +89,7 @@ func TestCaptureKeepsWhatIsSent(t *testing.T) {
 	b := newBed(t, newMemory(t), 1024)
 	c := ready(&worker.Capture{Ends: worker.Ends{Proto: packet.ProtoTCP}, Size: 60}, 1)
 	b.capture(c)
-	if err := b.q.Inject(nic1, ask(5001, webPort, syn).Bytes()); err != nil {
-		t.Fatal(err)
-	}
-	b.turns()
+	b.enters(nic1, ask(5001, webPort, syn))
 	sent := b.q.Sent(nic2)
 	got := taken(c, 1)
 	if len(sent) != 1 || len(got) != 2 || got[0].Sent || !got[1].Sent || got[1].Lane != nic2 || !bytes.Equal(got[1].Data, sent[0][:min(60, len(sent[0]))]) || got[1].Cycles < got[0].Cycles {
@@ -132,29 +124,7 @@ func TestCaptureWithoutAReader(t *testing.T) {
 
 // TestCapturedBurstsAllocateNothing: not even while every packet is kept.
 func TestCapturedBurstsAllocateNothing(t *testing.T) {
-	const runs = 50
 	for _, filter := range []*worker.Capture{{}, {Ends: worker.Ends{Src: 1, SrcPort: 1}}} {
-		q, err := port.NewMemory(lanes, (runs+2)*packet.Burst)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := newBed(t, q, 1<<13)
-		b.establish(5001)
-		for l := range lanes {
-			b.q.Sent(l)
-			q.Discard(l)
-		}
-		for range (runs + 1) * packet.Burst {
-			if err := q.Inject(nic1, data(ask(5001, keepPort, psh)).Bytes()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b.w.Capture(ready(filter, 1))
-		if n := testing.AllocsPerRun(runs, func() { b.w.Poll() }); n != 0 {
-			t.Errorf("%v allocations a burst", n)
-		}
-		b.turns()
-		b.close()
-		q.Close()
+		hitsAllocateNothing(t, func(b *bed) { b.w.Capture(ready(filter, 1)) })
 	}
 }

@@ -7,10 +7,19 @@ import (
 
 // slowly gives the vserver of a port slow start, with services up but for some.
 func slowly(port uint16, rate, seconds uint32, down ...uint32) step {
+	return slowlyBy(false, port, rate, seconds, down)
+}
+
+// slowlyPercent is slowly with a rate in percent.
+func slowlyPercent(port uint16, rate, seconds uint32, down ...uint32) step {
+	return slowlyBy(true, port, rate, seconds, down)
+}
+
+func slowlyBy(percent bool, port uint16, rate, seconds uint32, down []uint32) step {
 	return applies(limits(upBut(down...), func(c *api.Config) {
 		for i := range c.Vservers {
 			if v := &c.Vservers[i]; v.Port == port {
-				v.SlowRate, v.SlowSeconds = rate, seconds
+				v.SlowRate, v.SlowSeconds, v.SlowPercent = rate, seconds, percent
 			}
 		}
 	}))
@@ -24,17 +33,6 @@ func slowlyKept(down ...uint32) step {
 	}))
 }
 
-// slowlyPercent is slowly with a rate in percent.
-func slowlyPercent(port uint16, rate, seconds uint32, down ...uint32) step {
-	return applies(limits(upBut(down...), func(c *api.Config) {
-		for i := range c.Vservers {
-			if v := &c.Vservers[i]; v.Port == port {
-				v.SlowRate, v.SlowSeconds, v.SlowPercent = rate, seconds, true
-			}
-		}
-	}))
-}
-
 // getsAbout is gets where the number is one of chance: it may be a third off, and ten.
 func getsAbout(first uint16, n int, port uint16, server ip4, want int) step {
 	return getsOfAbout(n, func(k int) packet.Frame { return ask(first+uint16(k), port, packet.SYN) }, server, want)
@@ -44,15 +42,7 @@ func getsAbout(first uint16, n int, port uint16, server ip4, want int) step {
 func getsOfAbout(n int, first func(k int) packet.Frame, server ip4, want int) step {
 	return step{do: func(b *bed) {
 		b.t.Helper()
-		got := 0
-		for k := range n {
-			b.enters(nic1, first(k))
-			for _, f := range b.q.Sent(nic2) {
-				if ip4(f[30:34]) == server {
-					got++
-				}
-			}
-		}
+		_, got := b.comeTo(n, first, server)
 		if off := want/3 + 10; got < want-off || got > want+off {
 			b.t.Errorf("of %d connections %d went to %v, not about %d", n, got, server, want)
 		}
@@ -68,19 +58,26 @@ func gets(first uint16, n int, port uint16, server ip4, want int) step {
 func getsOf(n int, first func(k int) packet.Frame, server ip4, want int) step {
 	return step{do: func(b *bed) {
 		b.t.Helper()
-		for k := range n {
-			b.enters(nic1, first(k))
+		sent, got := b.comeTo(n, first, server)
+		if sent != n || got != want && (want >= 0 || got == 0) {
+			b.t.Errorf("of %d connections %d went on, %d of them to %v, not %d", n, sent, got, server, want)
 		}
-		sent, got := b.q.Sent(nic2), 0
-		for _, f := range sent {
+	}}
+}
+
+// comeTo opens n connections and says how many packets reached servers, and how many of them one server.
+func (b *bed) comeTo(n int, first func(k int) packet.Frame, server ip4) (all, got int) {
+	b.t.Helper()
+	for k := range n {
+		b.enters(nic1, first(k))
+		for _, f := range b.q.Sent(nic2) {
+			all++
 			if ip4(f[30:34]) == server {
 				got++
 			}
 		}
-		if len(sent) != n || got != want && (want >= 0 || got == 0) {
-			b.t.Errorf("of %d connections %d went on, %d of them to %v, not %d", n, len(sent), got, server, want)
-		}
-	}}
+	}
+	return all, got
 }
 
 // slowRows: what a service gets that has just come up.

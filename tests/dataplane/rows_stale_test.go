@@ -1,17 +1,19 @@
 package dataplane
 
-import "sluice/dataplane/api"
+import (
+	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
+)
 
 // fromFarPort is the step in which a client's SYN goes to server1 from a port far from what q stands for.
 func fromFarPort(sport, dport uint16, q uint16) step {
 	return step{do: func(b *bed) {
 		b.t.Helper()
-		b.enters(nic1, ask(sport, dport, syn))
-		sent := b.q.Sent(nic2)
-		if len(sent) != 1 || ip4(sent[0][30:34]) != server1 {
-			b.t.Fatalf("the SYN became %d packets, or went elsewhere", len(sent))
+		ip := b.through(nic1, nic2, ask(sport, dport, syn))
+		if ip.Dst() != server1 {
+			b.t.Fatalf("the SYN went to %v", addr(ip.Dst()))
 		}
-		port := int(sent[0][34])<<8 | int(sent[0][35])
+		port := int(packet.TCP(ip.Payload()).SrcPort())
 		if far := (port - int(b.mean(q)) + 1<<16) % (1 << 16); far < 1000 || far > 1<<16-1000 {
 			b.t.Errorf("the port is %d, after %d", port, b.mean(q))
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"sluice/dataplane/packet"
-	"sluice/dataplane/port"
 	"sluice/dataplane/worker"
 )
 
@@ -108,32 +107,7 @@ func (b *bed) drain() {
 
 // TestTracedBurstsAllocateNothing: not even while a trace looks at every packet.
 func TestTracedBurstsAllocateNothing(t *testing.T) {
-	const runs = 50
 	for _, kind := range []func() *worker.Trace{everything, nothing} {
-		q, err := port.NewMemory(lanes, (runs+2)*packet.Burst)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := newBed(t, q, 1<<13)
-		b.establish(5001)
-		for l := range lanes {
-			b.q.Sent(l)
-			q.Discard(l)
-		}
-		for range (runs + 1) * packet.Burst {
-			if err := q.Inject(nic1, data(ask(5001, keepPort, psh)).Bytes()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		tr := kind()
-		for _, w := range b.ws {
-			w.Trace(tr)
-		}
-		if n := testing.AllocsPerRun(runs, func() { b.w.Poll() }); n != 0 {
-			t.Errorf("%v allocations a burst", n)
-		}
-		b.turns()
-		b.close()
-		q.Close()
+		hitsAllocateNothing(t, func(b *bed) { b.w.Trace(kind()) })
 	}
 }
