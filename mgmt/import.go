@@ -3,12 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
 
 	"sluice/cli/grammar"
 	"sluice/mgmt/engine"
@@ -17,15 +12,12 @@ import (
 	"sluice/vendor-config/schema"
 )
 
-// importMost is the greatest file of commands that is read, in bytes.
-const importMost = 64 << 20
-
 // importFile takes over a file of commands: what of it is built is in force afterwards, all at once.
 func (o *operator) importFile(who engine.Author, op *grammar.Op) (string, error) {
 	name, _ := op.Arg("file")
-	text, err := readConfined(filepath.Dir(o.store.Path()), name)
+	text, err := o.importText(name)
 	if err != nil {
-		return "", fmt.Errorf("%s is not imported: %w", name, err)
+		return "", err
 	}
 	var im *grammar.Imported
 	take := func(check func(*schema.Config) error) func(*schema.Config) error {
@@ -76,34 +68,19 @@ func (a *appliance) commands(text []byte, check func(*schema.Config) error) (*sc
 	return c, problems
 }
 
-// readConfined reads a file of the directory, which is also known by the name that it has on the reference product. Links that
-// lead out of it are not followed.
-func readConfined(dir, name string) ([]byte, error) {
-	for _, prefix := range []string{filepath.Clean(dir) + "/", "/config/", "/nsconfig/"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			name = rest
-			break
-		}
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not keep us waiting
+// importText reads the file that is to be imported.
+func (o *operator) importText(name string) ([]byte, error) {
+	text, err := o.store.Read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("there is no such file in /config: copy it there first")
-	case err != nil:
-		return nil, fmt.Errorf("only files in /config can be read: %w", err)
+		err = errors.New("there is no such file in /config: copy it there first")
+	case errors.Is(err, store.ErrNoFile):
+		err = errors.New("it is not a file")
+	case err != nil && !errors.Is(err, store.ErrTooLarge):
+		err = fmt.Errorf("only files in /config can be read: %w", err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil || !info.Mode().IsRegular():
-		return nil, errors.New("it is not a file")
-	case info.Size() > importMost:
-		return nil, fmt.Errorf("it is larger than %d MiB", importMost>>20)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not imported: %w", name, err)
 	}
-	return io.ReadAll(io.LimitReader(f, importMost)) // it may be growing
+	return text, nil
 }

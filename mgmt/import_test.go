@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/cli/grammar"
+	"sluice/mgmt/render"
 	"sluice/mgmt/store"
 )
 
@@ -101,7 +102,7 @@ func TestImportOfWhatIsNoConfiguration(t *testing.T) {
 	d := newDesk(t, dir)
 	d.put("key", "-----BEGIN KEY-----\nc2VjcmV0\n")
 	d.put("big", "")
-	if err := os.Truncate(filepath.Join(dir, "big"), importMost+1); err != nil {
+	if err := os.Truncate(filepath.Join(dir, "big"), render.MaxText+1); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {

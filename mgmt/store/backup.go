@@ -106,7 +106,10 @@ func (a *Archive) gather(root *os.Root, extra []string) (skipped []string, err e
 		if total += info.Size(); total > archiveBytes || len(a.Files) > archiveFiles {
 			return fmt.Errorf("there are more than %d files or %d MiB in %s", archiveFiles, archiveBytes>>20, strings.Join(archiveFolders, " and "))
 		}
-		data, err := readPlain(root, name, info.Size())
+		data, err := readPlain(root, name)
+		if err == nil && int64(len(data)) > info.Size() {
+			err = fmt.Errorf("%s is growing", name)
+		}
 		a.Files = append(a.Files, Entry{Name: name, Mode: info.Mode().Perm() & 0o755, Data: data})
 		return err
 	}
@@ -132,20 +135,6 @@ func (a *Archive) gather(root *os.Root, extra []string) (skipped []string, err e
 		}
 	}
 	return skipped, nil
-}
-
-// readPlain reads a file of at most that size.
-func readPlain(root *os.Root, name string, most int64) ([]byte, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s is growing", name)
-	}
-	return data, err
 }
 
 // openBackup opens the file of a backup.

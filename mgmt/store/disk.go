@@ -89,19 +89,6 @@ func (s *Store) Own() error {
 	return nil
 }
 
-func readLimited(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
-	return data, err
-}
-
 // replace makes data the startup file. The new text is on the disk before it gets the name, the earlier file keeps the
 // name until the very rename, and the directory is synced last: a crash at any moment leaves one of the two, whole.
 func (s *Store) replace(data []byte) error {

@@ -14,54 +14,80 @@ import (
 	"sluice/vendor-config/schema"
 )
 
-// Where operators say that their files are: both stand for the store's directory, whatever it is called.
-var filePrefixes = []string{"/config/", "/nsconfig/"}
+// ErrNoFile and ErrTooLarge are why a file is not read, beside fs.ErrNotExist.
+var (
+	ErrNoFile   = errors.New("it is no file")
+	ErrTooLarge = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+)
 
-// within is a file's name below the store's directory.
-func (s *Store) within(name string) (string, error) {
-	for _, p := range append(filePrefixes, s.dir+"/") {
+// below is a file's name without the folder that operators put before it: the store's directory, or what stands for it whatever
+// it is called.
+func (s *Store) below(name string) string {
+	for _, p := range []string{path.Clean(s.dir) + "/", "/config/", "/nsconfig/"} {
 		if rest, ok := strings.CutPrefix(name, p); ok {
-			name = rest
-			break
+			return rest
 		}
 	}
-	name = path.Clean(name)
-	if !fs.ValidPath(name) || name == "." {
-		return "", schema.Refuse(schema.BadValue, "fileName", name).Because("files of configurations lie below /config")
-	}
-	return name, nil
+	return name
 }
 
-// ReadFile reads a file that an operator names, of at most 64 MiB. No name and no link leads out of the store's directory.
-func (s *Store) ReadFile(name string) ([]byte, error) {
-	rel, err := s.within(name)
-	if err != nil {
-		return nil, err
-	}
+// Read reads a file that an operator names, of at most 64 MiB. A name or a link that leads out of the store's directory is an error.
+func (s *Store) Read(name string) ([]byte, error) { return s.readBelow(s.below(name)) }
+
+func (s *Store) readBelow(name string) ([]byte, error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := root.OpenFile(rel, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe must not keep us waiting
+	return readPlain(root, name)
+}
+
+// ReadFile is Read of a command's argument fileName, which refuses in its terms.
+func (s *Store) ReadFile(name string) ([]byte, error) {
+	rel := path.Clean(s.below(name))
+	if !fs.ValidPath(rel) || rel == "." {
+		return nil, schema.Refuse(schema.BadValue, "fileName", name).Because("files of configurations lie below /config")
+	}
+	data, err := s.readBelow(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, schema.Refuse(schema.NoSuchRow, "fileName", name).Because("there is no such file below /config")
 	case err != nil:
 		return nil, schema.Refuse(schema.NotPermitted, name).Because(plainCause(err))
 	}
+	return data, nil
+}
+
+// readPlain reads a file of at most 64 MiB that is one.
+func readPlain(root *os.Root, name string) ([]byte, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe must not keep us waiting
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, schema.Refuse(schema.NotPermitted, name).Because("it is no file")
+		return nil, ErrNoFile
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
+	return readBounded(f)
+}
+
+// readLimited is readPlain for files of the store's own.
+func readLimited(name string) ([]byte, error) {
+	f, err := os.Open(name)
 	if err != nil {
-		return nil, schema.Refuse(schema.NotPermitted, name).Because(err.Error())
+		return nil, err
 	}
-	return data, nil
+	defer f.Close()
+	return readBounded(f)
+}
+
+func readBounded(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = ErrTooLarge
+	}
+	return data, err
 }
 
 // plainCause is an error without the names of functions and folders.
