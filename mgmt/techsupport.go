@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"sluice/cli/grammar"
@@ -36,8 +34,7 @@ func (o *operator) techSupport() (string, error) {
 			fmt.Fprintf(&b, "ERROR: %v\n", flat(err))
 		}
 	}
-	path := filepath.Join(o.configDir, supportFile)
-	if err := replaceFile(path, b.String()); err != nil {
+	if err := o.store.Put(supportFile, []byte(b.String())); err != nil {
 		return "", fmt.Errorf("The file cannot be written, free space or see the log: %w", err)
 	}
 	return fmt.Sprintf("Written to /config/%s, %d bytes: fetch it by SFTP\n", supportFile, b.Len()), nil
@@ -55,21 +52,4 @@ func (o *operator) support(line string) (string, error) {
 		return o.showConfiguration(op)
 	}
 	return show.Text(op, o.view(op))
-}
-
-// replaceFile puts a file in the place of another at once, for the owner alone; one that could not be written leaves nothing.
-func replaceFile(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".techsupport-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,6 @@ import (
 func TestTechSupport(t *testing.T) {
 	dir := t.TempDir()
 	d := newDesk(t, dir)
-	d.o.configDir = dir
 	d.do("add server web 10.1.0.9")
 	d.do("add lb monitor login RADIUS -userName u -password topsecret -radKey hidden-key")
 	d.is("show lb monitor login", "login")
@@ -36,9 +36,12 @@ func TestTechSupport(t *testing.T) {
 	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", fi.Mode(), err)
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, ".techsupport-*"))
-	d.o.configDir = filepath.Join(dir, "gone")
-	if got := d.do("show techsupport"); !strings.HasPrefix(got, "ERROR: The file cannot be written") || len(left) != 0 {
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil { // which no file takes the place of
+		t.Fatal(err)
+	}
+	got := d.do("show techsupport")
+	left, _ := filepath.Glob(filepath.Join(dir, "*.tmp-*"))
+	if !strings.HasPrefix(got, "ERROR: The file cannot be written") || len(left) != 0 {
 		t.Errorf("%s, left behind %v", got, left)
 	}
 }

@@ -28,7 +28,7 @@ func (s *Store) KeepAddresses(all []Addresses) error {
 	if err != nil {
 		return err
 	}
-	return s.put(AddressesFile, append(data, '\n'))
+	return s.Put(AddressesFile, append(data, '\n'))
 }
 
 // LastAddresses reads what KeepAddresses has written.

@@ -64,7 +64,7 @@ func (s *Store) Backup(name string, c *schema.Config, m Manifest, extra []string
 	if err != nil {
 		return nil, notBackedUp(err)
 	}
-	if err := s.put(backupFile(name), data); err != nil {
+	if err := s.Put(backupFile(name), data); err != nil {
 		return nil, notBackedUp(errors.New(plainCause(err)))
 	}
 	return skipped, errors.Join(s.disk.syncDir(filepath.Join(s.dir, BackupDir)), s.disk.syncDir(s.dir))

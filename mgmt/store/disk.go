@@ -130,8 +130,9 @@ func (s *Store) write(data []byte) (name string, err error) {
 	return f.Name(), nil
 }
 
-// put makes data the file of that name in the directory, which is not synced: a power cut may bring back the earlier one.
-func (s *Store) put(name string, data []byte) error {
+// Put makes data the file of that name in the directory, at once and for the owner alone. The directory is not synced: a power cut
+// may bring back the earlier one.
+func (s *Store) Put(name string, data []byte) error {
 	tmp, err := s.write(data)
 	if err != nil {
 		return err

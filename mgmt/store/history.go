@@ -142,7 +142,7 @@ func (s *Store) writeVersion(k kept) error {
 	if err := s.disk.mkdir(dir); err != nil {
 		return err
 	}
-	if err := s.put(filepath.Join(HistoryDir, strconv.FormatUint(k.Number, 10)+historyEnd), packed); err != nil {
+	if err := s.Put(filepath.Join(HistoryDir, strconv.FormatUint(k.Number, 10)+historyEnd), packed); err != nil {
 		return err
 	}
 	s.sumOfLast = k.Sum

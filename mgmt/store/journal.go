@@ -136,7 +136,7 @@ func (s *Store) writeJournal(c *schema.Config, sum string) error {
 	}
 	rest, _ := bytes.CutPrefix(data, []byte(render.Head))
 	// A power cut that loses the name makes the journal void anyway.
-	return s.put(JournalFile, append([]byte(render.Head+journalHead(boot, sum)), rest...))
+	return s.Put(JournalFile, append([]byte(render.Head+journalHead(boot, sum)), rest...))
 }
 
 func journalHead(boot, sum string) string {

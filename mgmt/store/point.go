@@ -59,7 +59,7 @@ func (s *Store) KeepReturn(r *Return) error {
 		r.At.UTC().Format(time.RFC3339), sumOf(rest))
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if err := s.put(ReturnFile, append([]byte(render.Head+head), rest...)); err != nil {
+	if err := s.Put(ReturnFile, append([]byte(render.Head+head), rest...)); err != nil {
 		return err
 	}
 	s.returning = true
