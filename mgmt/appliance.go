@@ -43,7 +43,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	}
 	h.Manage(s.Management.Device)
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname), syslog: syslog,
-		configDir: s.ConfigDir, hostKey: s.SSH.HostKey, banner: s.SSH.Banner}
+		hostKey: s.SSH.HostKey, banner: s.SSH.Banner}
 	n := &names{a: a}
 	a.resolver = resolve.New(s.Resolv, n.answer)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})

@@ -20,7 +20,7 @@ const applyDir = "apply.d"
 
 // watchFiles takes in files that are put into apply.d, until ctx ends.
 func (a *appliance) watchFiles(ctx context.Context) {
-	dir := filepath.Join(filepath.Dir(a.store.Path()), applyDir)
+	dir := filepath.Join(a.store.Dir(), applyDir)
 	if err := watch.Run(ctx, dir, a.applyFile, a.log); err != nil {
 		a.log.Error("files", "error", err)
 	}

@@ -55,7 +55,7 @@ func (o *operator) backup(who engine.Author, op *grammar.Op) (string, error) {
 // besides are the files of the appliance that a full backup holds besides the folders.
 func (a *appliance) besides() (names []string) {
 	for _, file := range []string{a.hostKey, a.banner} {
-		if file != "" && filepath.Dir(file) == filepath.Clean(a.configDir) {
+		if file != "" && filepath.Dir(file) == filepath.Clean(a.store.Dir()) {
 			names = append(names, filepath.Base(file))
 		}
 	}
@@ -147,7 +147,7 @@ func (o *operator) restoreBackup(who engine.Author, name string, keep bool) (tol
 		err = fmt.Errorf("The configuration is in force, but the files of the backup are not all in their places: %w", err)
 	}
 	err = errors.Join(err, o.save(who), o.store.Unstage())
-	if len(o.besides()) > 0 && a.File(filepath.Base(o.hostKey)) != nil {
+	if a.File(filepath.Base(o.hostKey)) != nil {
 		told = append(told, "The SSH host key counts from the next start of management on.")
 	}
 	return told, err

@@ -17,7 +17,7 @@ import (
 func backupDesk(t *testing.T, dir string) *desk {
 	t.Helper()
 	d := newDesk(t, dir)
-	d.o.configDir, d.o.hostKey, d.o.banner = dir, filepath.Join(dir, "ssh_host_key"), filepath.Join(dir, "banner")
+	d.o.hostKey, d.o.banner = filepath.Join(dir, "ssh_host_key"), filepath.Join(dir, "banner")
 	return d
 }
 

@@ -38,7 +38,6 @@ type appliance struct {
 	now       func() time.Time
 	syslog    *telemetry.Log
 	resolver  *resolve.Resolver
-	configDir string
 	hostKey   string     // file, as the settings say
 	banner    string     // file
 	backups   sync.Mutex // held while one is made or restored

@@ -15,7 +15,7 @@ const sslDir = "ssl"
 // inForce tells those who are told of a configuration beside what the engine drives: it must not wait.
 func (a *appliance) inForce(c *schema.Config) {
 	a.syslog.Name(hostName(c, a.system.Host))
-	a.syslog.Set(syslogTargets(c, filepath.Join(a.configDir, sslDir)))
+	a.syslog.Set(syslogTargets(c, filepath.Join(a.store.Dir(), sslDir)))
 	a.resolver.Ask(schema.NameServers(c))
 }
 

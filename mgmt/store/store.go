@@ -107,6 +107,9 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
+// Dir is the store's directory.
+func (s *Store) Dir() string { return s.dir }
+
 // Path is where the startup configuration lies.
 func (s *Store) Path() string { return filepath.Join(s.dir, File) }
 
