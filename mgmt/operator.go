@@ -74,45 +74,50 @@ func (o *operator) Do(user string, op *grammar.Op) (string, error) {
 	if err := o.may(op); err != nil {
 		return "", err
 	}
-	who := engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}
+	text, err := o.execute(engine.Author{User: user, Source: o.source, Line: strings.TrimSpace(op.Line)}, op)
+	return text, flat(err)
+}
+
+// execute does what op says, which who may do.
+func (o *operator) execute(who engine.Author, op *grammar.Op) (string, error) {
 	switch {
 	case aboutBackup(op):
-		text, err := o.backup(who, op)
-		return text, flat(err)
+		return o.backup(who, op)
 	case op.Verb == "kill":
 		return "", o.kill(op)
 	case op.Changes():
-		op.At = o.now()
-		r, err := o.engine.Commit(who, op.Apply)
-		if level, ok := op.Arg("level"); ok && level == "full" && op.Verb == "clear" && err == nil {
-			r.Warnings = append(r.Warnings, o.forget()...)
-		}
-		if err == nil {
-			r.Warnings = append(op.Warnings(), r.Warnings...)
-		}
-		return warnings(r.Warnings), flat(err)
+		return o.change(who, op)
 	case configuring(op):
-		text, err := o.configure(who, op)
-		return text, flat(err)
+		return o.configure(who, op)
 	case op.Object == schema.Of[schema.NSTrace]() && op.Verb != "show":
-		return "", flat(o.nstrace(who, op))
+		return "", o.nstrace(who, op)
 	case op.Verb == "start" || op.Verb == "stop":
-		return "", flat(o.trace(who, op))
+		return "", o.trace(who, op)
 	case op.Verb == "clear" && op.Object == schema.Of[schema.PersistentSessions]():
-		return "", flat(o.clearSessions(who, op))
+		return "", o.clearSessions(who, op)
 	case op.Verb == "save":
-		return "", flat(o.save(who))
+		return "", o.save(who)
 	case op.Verb == "import":
-		text, err := o.importFile(who, op)
-		return text, flat(err)
+		return o.importFile(who, op)
 	case op.Object == schema.Of[schema.TechSupport]():
-		text, err := o.techSupport()
-		return text, flat(err)
+		return o.techSupport()
 	case op.Verb == "show" || op.Verb == "stat":
-		text, err := show.Text(op, o.view(op))
-		return text, flat(err)
+		return show.Text(op, o.view(op))
 	}
 	return "", schema.Refuse(schema.NotSupported, op.Verb+" "+op.Object.Name())
+}
+
+// change makes one change of the configuration.
+func (o *operator) change(who engine.Author, op *grammar.Op) (string, error) {
+	op.At = o.now()
+	r, err := o.engine.Commit(who, op.Apply)
+	if err != nil {
+		return warnings(r.Warnings), err
+	}
+	if level, _ := op.Arg("level"); level == "full" && op.Verb == "clear" {
+		r.Warnings = append(r.Warnings, o.forget()...)
+	}
+	return warnings(append(op.Warnings(), r.Warnings...)), nil
 }
 
 // DoAll executes changes in their order for user.
