@@ -154,7 +154,7 @@ func (a *appliance) named(name string) (*schema.Config, error) {
 		s, err := a.store.Saved()
 		return s.Config, err
 	}
-	return a.read(name, nil)
+	return a.read(name)
 }
 
 func (o *operator) rollback(who engine.Author, op *grammar.Op) (engine.Result, error) {
@@ -235,7 +235,7 @@ func (o *operator) validate(op *grammar.Op) error {
 	if !ok {
 		return o.candidate.Validate()
 	}
-	c, err := o.read(name, nil)
+	c, err := o.read(name)
 	if err != nil {
 		return err
 	}
@@ -289,16 +289,16 @@ func (o *operator) bytes(name string) ([]byte, error) {
 	return data, nil
 }
 
-// read is the configuration that a file holds, alone or on top of base. All of it must be right.
-func (a *appliance) read(name string, base *schema.Config) (*schema.Config, error) {
+// read is the configuration that a file holds. All of it must be right.
+func (a *appliance) read(name string) (*schema.Config, error) {
 	data, err := a.store.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return whole(name, data, base)
+	return whole(name, data, nil)
 }
 
-// whole is the configuration that a text holds. All of it must be right.
+// whole is the configuration that a text holds, alone or on top of base. All of it must be right.
 func whole(name string, data []byte, base *schema.Config) (*schema.Config, error) {
 	c, problems := document(name, data, base)
 	if len(problems) > 0 {
@@ -309,7 +309,6 @@ func whole(name string, data []byte, base *schema.Config) (*schema.Config, error
 
 // document reads a configuration in the form that its name ends in, or else begins like.
 func document(name string, data []byte, base *schema.Config) (*schema.Config, []render.Problem) {
-	opt := render.Options{Base: base}
 	read := render.Read
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case ext == ".xml":
@@ -321,7 +320,7 @@ func document(name string, data []byte, base *schema.Config) (*schema.Config, []
 	case commands(data):
 		return typed(data, base)
 	}
-	d := read(data, opt)
+	d := read(data, render.Options{Base: base})
 	if err := d.Refusal(); err != nil {
 		return nil, d.Problems
 	}
@@ -346,13 +345,17 @@ func typed(data []byte, base *schema.Config) (*schema.Config, []render.Problem) 
 		base = schema.New()
 	}
 	c := base.Clone()
-	var problems []render.Problem
-	for _, l := range grammar.Import(c, data, nil).Lines {
+	return c, rejected(grammar.Import(c, data, nil))
+}
+
+// rejected are the lines of an import that were wrong.
+func rejected(im *grammar.Imported) (problems []render.Problem) {
+	for _, l := range im.Lines {
 		if l.Fate == grammar.Rejected {
 			problems = append(problems, render.Problem{Line: l.Number, Reason: l.Reason})
 		}
 	}
-	return c, problems
+	return problems
 }
 
 // changeOf is what the history keeps of a configuration that has been put in force.

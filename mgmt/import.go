@@ -56,16 +56,10 @@ func saving() *grammar.Op {
 func (a *appliance) commands(text []byte, check func(*schema.Config) error) (*schema.Config, []store.Problem) {
 	c := schema.New()
 	im := grammar.Import(c, text, check)
-	var problems []store.Problem
-	for _, v := range im.Lines {
-		if v.Fate == grammar.Rejected {
-			problems = append(problems, store.Problem{Line: v.Number, Reason: v.Reason})
-		}
-	}
 	if n := im.Count[grammar.Stored]; n > 0 {
 		a.log.Warn("startup configuration", "stored only, since it is not built", n, "lines", len(im.Lines))
 	}
-	return c, problems
+	return c, rejected(im)
 }
 
 // importText reads the file that is to be imported.
