@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,8 +66,7 @@ func (a *Archive) File(name string) []byte {
 func (a *Archive) pack() ([]byte, error) {
 	for i := range a.Files {
 		e := &a.Files[i]
-		sum := sha256.Sum256(e.Data)
-		e.Size, e.Sum = int64(len(e.Data)), hex.EncodeToString(sum[:])
+		e.Size, e.Sum = int64(len(e.Data)), sumOf(e.Data)
 	}
 	a.Form = archiveForm
 	manifest, err := json.MarshalIndent(a.Manifest, "", " ")
@@ -137,8 +134,7 @@ func (e *Entry) read(r io.Reader, size int64) error {
 	if err != nil {
 		return fmt.Errorf("it is damaged: %w", err)
 	}
-	sum := sha256.Sum256(data)
-	if hex.EncodeToString(sum[:]) != e.Sum {
+	if sumOf(data) != e.Sum {
 		return fmt.Errorf("the checksum of %q is wrong", e.Name)
 	}
 	if e.Data = data; data == nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,8 +154,9 @@ func (s *Store) writeVersion(k kept) error {
 // lastSum names the content of the newest version. The caller holds writing.
 func (s *Store) lastSum() string {
 	if s.sumOfLast == "" {
-		if all := s.History(); len(all) > 0 {
-			s.sumOfLast = all[0].Sum
+		for v := range s.versions() {
+			s.sumOfLast = v.Sum
+			break
 		}
 	}
 	return s.sumOfLast
@@ -226,15 +229,7 @@ func (s *Store) versionFiles() []versionFile {
 			out = append(out, versionFile{n, path})
 		}
 	}
-	slices.SortFunc(out, func(a, b versionFile) int {
-		switch {
-		case a.number > b.number:
-			return -1
-		case a.number < b.number:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out, func(a, b versionFile) int { return cmp.Compare(b.number, a.number) })
 	return out
 }
 
@@ -248,13 +243,18 @@ func (s *Store) LastVersion() uint64 {
 
 // History tells of the versions that are kept, the newest first. Files that are damaged are left out.
 func (s *Store) History() []Version {
-	var out []Version
-	for _, f := range s.versionFiles() {
-		if v, err := readHead(f.path); err == nil && v.Number == f.number {
-			out = append(out, v)
+	return slices.Collect(s.versions())
+}
+
+// versions reads them one by one.
+func (s *Store) versions() iter.Seq[Version] {
+	return func(yield func(Version) bool) {
+		for _, f := range s.versionFiles() {
+			if v, err := readHead(f.path); err == nil && v.Number == f.number && !yield(v) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 func readHead(path string) (Version, error) {
@@ -263,11 +263,16 @@ func readHead(path string) (Version, error) {
 		return Version{}, err
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return Version{}, err
+	_, v, err := openVersion(f)
+	return v, err
+}
+
+// openVersion reads the head of a version's file; the configuration follows in z.
+func openVersion(f io.Reader) (z *gzip.Reader, v Version, err error) {
+	if z, err = gzip.NewReader(f); err == nil {
+		v, err = about(z)
 	}
-	return about(z)
+	return z, v, err
 }
 
 // AtVersion is the configuration of a version of the history. Rows that do not fit the appliance any more are problems.
@@ -281,12 +286,8 @@ func (s *Store) AtVersion(n uint64) (*schema.Config, []Problem, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
+	z, v, err := openVersion(f)
 	var data []byte
-	var v Version
-	if err == nil {
-		v, err = about(z)
-	}
 	if err == nil {
 		data, err = io.ReadAll(io.LimitReader(z, maxFile+1))
 	}

@@ -152,7 +152,7 @@ func (s *Store) boot() (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// sumOf names the content of a startup file; there is none of a file that is missing.
+// sumOf names the content of a file.
 func sumOf(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
