@@ -119,10 +119,7 @@ func (op *Op) seal(c *schema.Config) error {
 
 // strong tells what a new password lacks, without repeating it.
 func strong(c *schema.Config, name, plain string) error {
-	p := schema.Get[schema.SystemParameter](c)
-	if p == nil {
-		p = schema.Of[schema.SystemParameter]().Fresh().(*schema.SystemParameter)
-	}
+	p := schema.Single[schema.SystemParameter](c)
 	const most = 127 // of the reference product
 	least := int(p.MinPasswordLen)
 	if p.StrongPassword != "disabled" {

@@ -110,7 +110,7 @@ func (a *Accounts) Password(ctx context.Context, user, plain string) (p Person, 
 		switch {
 		case verdict == accepted:
 			return Person{Name: user, Groups: groups, Remote: true}, true
-		case verdict == rejected && parameter(c).LocalAuth == "DISABLED":
+		case verdict == rejected && schema.Single[schema.SystemParameter](c).LocalAuth == "DISABLED":
 			return Person{}, false
 		}
 	}
@@ -140,7 +140,7 @@ func (a *Accounts) local(row *schema.SystemUser, user, plain string) bool {
 // Preferences of a person: his own, else those of his groups, else those for all.
 func (a *Accounts) Preferences(p Person) Preferences {
 	c := a.config()
-	all := parameter(c)
+	all := schema.Single[schema.SystemParameter](c)
 	out := Preferences{Idle: time.Duration(all.Timeout) * time.Second, Prompt: all.PromptString, Sessions: 20}
 	take := func(timeout uint32, prompt string) {
 		if timeout > 0 {
@@ -175,11 +175,4 @@ func (a *Accounts) groups(c *schema.Config, p Person) []string {
 		}
 	}
 	return out
-}
-
-func parameter(c *schema.Config) *schema.SystemParameter {
-	if p := schema.Get[schema.SystemParameter](c); p != nil {
-		return p
-	}
-	return schema.Of[schema.SystemParameter]().Fresh().(*schema.SystemParameter)
 }

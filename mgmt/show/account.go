@@ -119,10 +119,7 @@ func showCmdPolicy(p *page) error {
 }
 
 func showSystemParameter(p *page) error {
-	r := schema.Get[schema.SystemParameter](p.Config)
-	if r == nil {
-		r = schema.Of[schema.SystemParameter]().Fresh().(*schema.SystemParameter)
-	}
+	r := schema.Single[schema.SystemParameter](p.Config)
 	p.f("\tTimeout: %d sec\n\tLocal Authentication: %s\n\tMin password length: %d\n\tStrong password: %s\n",
 		r.Timeout, r.LocalAuth, r.MinPasswordLen, r.StrongPassword)
 	if r.PromptString != "" {

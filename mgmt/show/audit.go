@@ -71,10 +71,7 @@ func (p *page) policyBound(i int, policy string, priority uint32) {
 }
 
 func showSyslogParams(p *page) error {
-	s := schema.Get[schema.AuditSyslogParams](p.Config)
-	if s == nil {
-		s = schema.Of[schema.AuditSyslogParams]().Fresh().(*schema.AuditSyslogParams)
-	}
+	s := schema.Single[schema.AuditSyslogParams](p.Config)
 	server := "none"
 	if s.ServerIP.IsValid() {
 		server = fmt.Sprintf("%s\tPort: %d", s.ServerIP, s.ServerPort)

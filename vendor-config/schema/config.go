@@ -290,6 +290,14 @@ func Get[T any](c *Config, key ...string) *T {
 	return r.(*T)
 }
 
+// Single is the row of an object that is there once, or its defaults as long as nobody has set any; it must not be written to.
+func Single[T any](c *Config) *T {
+	if row := Get[T](c); row != nil {
+		return row
+	}
+	return Of[T]().Fresh().(*T)
+}
+
 // Put adds or replaces a row of type T.
 func Put[T any](c *Config, row *T) { c.Put(Of[T](), row) }
 
