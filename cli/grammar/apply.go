@@ -114,7 +114,7 @@ func (op *Op) create(c *schema.Config) error {
 	if err != nil {
 		return err
 	}
-	if _, exists := c.Row(o, op.Key...); exists || o == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]) {
+	if _, exists := c.Row(o, op.Key...); exists || o == schema.Of[schema.LBMonitor]() && o.Builtin(op.Key[0]) {
 		return schema.Refuse(schema.RowExists, Label(o), keyText(op.Key))
 	}
 	return put(c, o, row)
@@ -263,7 +263,7 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 			}
 		}
 		return fresh, nil
-	case op.Object == schema.Of[schema.LBMonitor]() && builtin(op.Key[0]):
+	case op.Object == schema.Of[schema.LBMonitor]() && op.Object.Builtin(op.Key[0]):
 		return nil, schema.Refuse(schema.NotPermitted, op.Key[0]).Because("the monitor is built in and cannot be changed; add one of your own")
 	case len(op.Key) > 1 && op.Object.Verbs[0] == "bind":
 		parent := schema.Find(op.Object.Name())

@@ -210,8 +210,8 @@ func (r *reader) references(among []*schema.Object, help string, c *schema.Confi
 			out.add(key.Text(reflect.ValueOf(row).Elem()), o.Help)
 		}
 		if o == schema.Of[schema.LBMonitor]() {
-			for _, m := range schema.BuiltinMonitors() {
-				out.add(m.Name, "Built-in monitor")
+			for _, name := range o.Builtins() {
+				out.add(name, "Built-in monitor")
 			}
 		}
 	}

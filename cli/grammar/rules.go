@@ -159,15 +159,6 @@ func checkStored(o *schema.Object, v reflect.Value) error {
 	return nil
 }
 
-func builtin(monitor string) bool {
-	for _, m := range schema.BuiltinMonitors() {
-		if m.Name == monitor {
-			return true
-		}
-	}
-	return false
-}
-
 // bits is the length of a contiguous IPv4 mask, or -1.
 func bits(mask netip.Addr) int {
 	if !mask.Is4() {

@@ -13,22 +13,13 @@ import (
 func policyRules() rules {
 	return rules{
 		check: typed(func(_ *schema.Config, p *schema.SystemCmdPolicy) error {
-			if builtinPolicy(p.Name) {
+			if schema.Of[schema.SystemCmdPolicy]().Builtin(p.Name) {
 				return schema.Refuse(schema.RowExists, "policyName", p.Name).Because("the command policy is built in and cannot be changed; add one of your own")
 			}
 			return nil
 		}),
 		inUse: typed(policyInUse),
 	}
-}
-
-func builtinPolicy(name string) bool {
-	for _, p := range schema.BuiltinCmdPolicies {
-		if p.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // policyInUse: a policy that is taken from under a user could leave him with more rights than before, if it denied something.

@@ -18,7 +18,7 @@ func checkMonitor(_ *schema.Config, m *schema.LBMonitor) error {
 		return err
 	}
 	switch {
-	case builtin(m.Name):
+	case schema.Of[schema.LBMonitor]().Builtin(m.Name):
 		return schema.Refuse(schema.RowExists, "monitorName", m.Name).Because("the monitor is built in")
 	case millis(m.RespTimeout, m.RespTimeoutUnit) > millis(m.Interval, m.IntervalUnit):
 		// The reference product wants less. Equal does no harm, since a probe ends before the next begins, and it is the

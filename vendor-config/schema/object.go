@@ -160,16 +160,26 @@ func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
 	return f.Targets()[0], nil
 }
 
-// Builtin tells whether a name stands for what is always there and no row: a default monitor, or a role.
-func (f *Field) Builtin(name string) bool {
-	switch f.Targets()[0] {
-	case Of[LBMonitor]():
-		return slices.ContainsFunc(BuiltinMonitors(), func(m *LBMonitor) bool { return m.Name == name })
-	case Of[SystemCmdPolicy]():
-		return slices.ContainsFunc(BuiltinCmdPolicies, func(p *SystemCmdPolicy) bool { return p.Name == name })
+// builtins are the names of what is always there and no row, by its object.
+var builtins = sync.OnceValue(func() map[*Object][]string {
+	all := map[*Object][]string{}
+	for _, m := range BuiltinMonitors() {
+		all[Of[LBMonitor]()] = append(all[Of[LBMonitor]()], m.Name)
 	}
-	return false
-}
+	for _, p := range BuiltinCmdPolicies {
+		all[Of[SystemCmdPolicy]()] = append(all[Of[SystemCmdPolicy]()], p.Name)
+	}
+	return all
+})
+
+// Builtins are the names of what is always there and no row: default monitors, or roles. The list must not be written to.
+func (o *Object) Builtins() []string { return builtins()[o] }
+
+// Builtin tells whether a name stands for what is always there and no row.
+func (o *Object) Builtin(name string) bool { return slices.Contains(o.Builtins(), name) }
+
+// Builtin tells whether what the field names is always there and no row.
+func (f *Field) Builtin(name string) bool { return f.Targets()[0].Builtin(name) }
 
 // Dashed tells whether the key is typed as -keyword value with the verb.
 func (f *Field) Dashed(verb string) bool { return f.Keyword || f.Added && verb == "add" }

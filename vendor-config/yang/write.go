@@ -250,7 +250,7 @@ func (w *writer) types(f *schema.Field, loose bool) {
 func (w *writer) reference(f *schema.Field, loose bool) {
 	path := func(t *schema.Object) string { return "/sluice:sluice/sluice:" + t.YANG }
 	first := f.Targets()[0]
-	if len(f.Targets()) == 1 && builtin(first) == nil {
+	if len(f.Targets()) == 1 && first.Builtins() == nil {
 		w.block("type leafref", func() {
 			w.line("path %s;", quote(path(first)+"/sluice:"+first.Keys()[0].YANG))
 			if loose {
@@ -266,7 +266,7 @@ func (w *writer) reference(f *schema.Field, loose bool) {
 	var any []string
 	for _, t := range f.Targets() {
 		any = append(any, fmt.Sprintf("%s[sluice:%s = current()]", path(t), t.Keys()[0].YANG))
-		for _, name := range builtin(t) {
+		for _, name := range t.Builtins() {
 			any = append(any, fmt.Sprintf(". = '%s'", name))
 		}
 	}
@@ -279,22 +279,6 @@ func (w *writer) enumeration(values []string) {
 			w.line("enum %s;", quote(v))
 		}
 	})
-}
-
-// builtin are the names of the rows that are always there and in no file.
-func builtin(o *schema.Object) []string {
-	var names []string
-	switch o {
-	case schema.Of[schema.LBMonitor]():
-		for _, m := range schema.BuiltinMonitors() {
-			names = append(names, m.Name)
-		}
-	case schema.Of[schema.SystemCmdPolicy]():
-		for _, p := range schema.BuiltinCmdPolicies {
-			names = append(names, p.Name)
-		}
-	}
-	return names
 }
 
 func (w *writer) text(f *schema.Field) {
