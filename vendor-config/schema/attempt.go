@@ -40,13 +40,18 @@ func (c *Config) undo(s step) {
 		return
 	}
 	t := c.writable(s.object)
-	c.disclaim(s.object, t.list[s.at])
+	is := t.list[s.at]
+	c.disclaim(s.object, is)
 	if s.was == nil { // it was put behind all others, and whatever came later is undone already
 		delete(t.places(), s.key)
 		t.list = t.list[:s.at]
 		return
 	}
-	if t.list[s.at] == nil {
+	switch {
+	case is == nil:
+		t.places()[s.key] = s.at
+	case s.object.Key(is) != s.key: // it was renamed
+		delete(t.places(), s.object.Key(is))
 		t.places()[s.key] = s.at
 	}
 	t.list[s.at] = s.was

@@ -31,6 +31,13 @@ func TestAttempt(t *testing.T) {
 					c.Delete(o, name)
 					now = slices.Delete(now, at, at+1)
 				case k < 18:
+				case k < 20 && at >= 0:
+					row := now[at]
+					row.Name = string(rune('a' + r.IntN(40)))
+					if !slices.ContainsFunc(now, func(s Server) bool { return s.Name == row.Name }) {
+						c.Rename(o, name, &row)
+						now[at] = row
+					}
 				case k < 24:
 					text := string(rune('A' + r.IntN(26)))
 					if row := c.Claimant(o, claim, text); row != nil && row.(*Server).Comment != text {

@@ -180,12 +180,11 @@ func (c *Config) Rename(o *Object, key string, row any) {
 	if !ok {
 		return
 	}
+	c.note(step{object: o, key: key, at: i, was: t.list[i]})
 	c.disclaim(o, t.list[i])
 	delete(place, key)
 	place[o.Key(row)], t.list[i] = i, row
-	if l := c.claims[o]; l != nil && l.rows != nil {
-		l.rows[l.claim(row)] = row
-	}
+	c.claim(o, row)
 }
 
 // disclaim forgets what a row claims.
