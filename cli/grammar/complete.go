@@ -126,7 +126,7 @@ func (r *reader) openKeywords(early bool) []Candidate {
 // describe is the help of a field with its range, unit and default.
 func describe(f *schema.Field) string {
 	help := f.Help
-	if numeric(f) {
+	if f.Numeric() {
 		lo, hi := f.Bounds()
 		help += fmt.Sprintf(" (%d-%d%s)", lo, hi, plainUnit(f.Unit))
 	}
@@ -134,11 +134,6 @@ func describe(f *schema.Field) string {
 		help += " [default " + f.Default + "]"
 	}
 	return help
-}
-
-func numeric(f *schema.Field) bool {
-	k := f.Type.Kind()
-	return k >= reflect.Uint8 && k <= reflect.Uint64
 }
 
 // plainUnit leaves out units that are themselves arguments.

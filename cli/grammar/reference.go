@@ -197,7 +197,7 @@ func accepted(f *schema.Field) string {
 		out = strings.Join(f.Enum, ", ")
 	case f.Ref != "":
 		out = "name of a " + strings.ReplaceAll(f.Ref, ",", " or ")
-	case numeric(f):
+	case f.Numeric():
 		out = "number"
 	case f.Type.Kind().String() != "string":
 		out = "IPv4 address"
@@ -226,7 +226,7 @@ func standard(f *schema.Field) string {
 // bounds says how great or long a value may be.
 func bounds(f *schema.Field) string {
 	switch lo, hi := uint64(0), uint64(0); {
-	case numeric(f):
+	case f.Numeric():
 		lo, hi = f.Bounds()
 		return fmt.Sprintf("%d-%d%s", lo, hi, plainUnit(f.Unit))
 	case f.HasMax:

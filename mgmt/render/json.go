@@ -61,7 +61,7 @@ func jsonRow(b *bytes.Buffer, o *schema.Object, row any) error {
 			b.WriteString(",")
 		}
 		fmt.Fprintf(b, "\n      %q: ", l.field.YANG)
-		if numeric(l.field) && l.field.Type.Bits() < 64 {
+		if l.field.Numeric() && l.field.Type.Bits() < 64 {
 			b.WriteString(l.text)
 			continue
 		}
@@ -77,11 +77,6 @@ func writeString(b *bytes.Buffer, s string) {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a string cannot fail
 	b.Truncate(b.Len() - 1)
-}
-
-// numeric tells whether the field's values are numbers.
-func numeric(f *schema.Field) bool {
-	return f.Type.Kind() >= reflect.Uint8 && f.Type.Kind() <= reflect.Uint64
 }
 
 // jsonReader reads a text token by token: no more of it is ever held than one row.
@@ -263,7 +258,7 @@ func (r *jsonReader) row(o *schema.Object) error {
 		case string:
 			l.text.WriteString(t)
 		case json.Number:
-			if f := fieldOf(o, name); f != nil && !numeric(f) {
+			if f := fieldOf(o, name); f != nil && !f.Numeric() {
 				l.bad = fmt.Sprintf("%q is a string, not a number", name)
 			}
 			l.text.WriteString(t.String())

@@ -68,7 +68,7 @@ func writeScalar(b *bytes.Buffer, l value) {
 	word := s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" &&
 		strings.IndexByte("0123456789-", s[0]) < 0 && !slices.Contains(meaningful, strings.ToLower(s))
 	address := l.field.Type.Kind() == reflect.Struct && strings.Count(s, ".") == 3 // no number has three dots
-	if word || address || numeric(l.field) && l.field.Type.Bits() < 64 {
+	if word || address || l.field.Numeric() && l.field.Type.Bits() < 64 {
 		b.WriteString(s)
 		return
 	}

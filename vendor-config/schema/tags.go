@@ -151,7 +151,7 @@ func splitTag(s string) (map[string]string, string) {
 
 // fault tells what is wrong with the field alone.
 func (f *Field) fault() string {
-	numeric := f.Type.Kind() >= reflect.Uint8 && f.Type.Kind() <= reflect.Uint64
+	numeric := f.Numeric()
 	switch {
 	case f.CLI == "" || f.Help == "":
 		return "tags cli and help must be given"

@@ -99,6 +99,11 @@ func (f *Field) setText(fv reflect.Value, s string) error {
 	return nil
 }
 
+// Numeric tells whether the field's values are numbers.
+func (f *Field) Numeric() bool {
+	return f.Type.Kind() >= reflect.Uint8 && f.Type.Kind() <= reflect.Uint64
+}
+
 // Bounds are the least and greatest value of a numeric field.
 func (f *Field) Bounds() (lo, hi uint64) {
 	hi = 1<<f.Type.Bits() - 1
