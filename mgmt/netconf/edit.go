@@ -71,8 +71,8 @@ func operationOf(e *element, inherited, path string) (string, error) {
 
 // editObject changes one row.
 func editObject(c *schema.Config, e *element, inherited string) error {
-	o := schema.Find(e.name.Local)
-	if e.name.Space != ownNS || o == nil || o.YANG != e.name.Local {
+	o := schema.Listed(e.name.Local)
+	if e.name.Space != ownNS || o == nil {
 		return unknown(rootPath, e)
 	}
 	path := rootPath + "/sluice:" + o.YANG
@@ -86,7 +86,7 @@ func editObject(c *schema.Config, e *element, inherited string) error {
 	}
 	path += predicates(o, row.Elem())
 	before, there := c.Row(o, o.Key(row.Interface()))
-	if o.Single && !there && !presence(o) {
+	if o.Single && !there && !o.Presence() {
 		before = o.Fresh() // it is there with its defaults, and without them it does not exist
 	}
 	switch {
@@ -143,10 +143,7 @@ func set(f *schema.Field, v reflect.Value, leaf *element, path string) error {
 	if len(leaf.kids) > 0 {
 		return unknown(path, leaf.kids[0])
 	}
-	text := string(leaf.text)
-	if f.Type.Kind() != reflect.String || len(f.Enum) > 0 {
-		text = strings.TrimSpace(text)
-	}
+	text := f.Content(string(leaf.text))
 	if f.Secret && text == schema.Hidden && f.Text(v) != "" {
 		return nil // as it was read: it stays
 	}
@@ -165,11 +162,10 @@ func editRow(o *schema.Object, e *element, before any, op, path string) (any, er
 	}
 	given := map[*schema.Field]bool{}
 	for _, leaf := range e.kids {
-		i := slices.IndexFunc(o.Fields, func(f *schema.Field) bool { return f.YANG == leaf.name.Local })
-		if leaf.name.Space != ownNS || i < 0 {
+		f := o.Leaf(leaf.name.Local)
+		if leaf.name.Space != ownNS || f == nil {
 			return nil, unknown(path, leaf)
 		}
-		f := o.Fields[i]
 		if given[f] {
 			return nil, wrong("bad-element", path+"/sluice:"+f.YANG, f.YANG+" is given twice", "bad-element", f.YANG)
 		}

@@ -117,7 +117,7 @@ func (w *dataWriter) config(c *schema.Config, filters []*element) {
 			}
 		}
 		rows := c.Rows(o)
-		if o.Single && len(rows) == 0 && w.defaults != "trim" && !presence(o) {
+		if o.Single && len(rows) == 0 && w.defaults != "trim" && !o.Presence() {
 			rows = []any{o.Fresh()}
 		}
 		for _, row := range rows {
@@ -129,11 +129,6 @@ func (w *dataWriter) config(c *schema.Config, filters []*element) {
 		return
 	}
 	w.b.WriteString("</sluice>")
-}
-
-// presence tells whether a single row means something by being there: one that has nothing to say without a value.
-func presence(o *schema.Object) bool {
-	return slices.ContainsFunc(o.Fields, func(f *schema.Field) bool { return f.Required })
 }
 
 // row writes a row, or what is wanted of it.
@@ -179,8 +174,8 @@ func contentMatch(wanted []*element, leaf string) bool {
 // matches tells whether the row has the values that a filter asks for (RFC 6241 section 6.2.5).
 func (w *dataWriter) matches(o *schema.Object, v reflect.Value, filter *element) bool {
 	for _, k := range filter.kids {
-		i := slices.IndexFunc(o.Fields, func(f *schema.Field) bool { return f.YANG == k.name.Local })
-		if want := k.value(); want != "" && (i < 0 || o.Fields[i].Text(v) != want) {
+		f := o.Leaf(k.name.Local)
+		if want := k.value(); want != "" && (f == nil || f.Text(v) != want) {
 			return false
 		}
 	}

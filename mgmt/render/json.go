@@ -219,8 +219,8 @@ func (r *jsonReader) document() error {
 
 // object reads the rows of one object.
 func (r *jsonReader) object(name string, at int) error {
-	o := schema.Find(name)
-	if o == nil || o.YANG != name {
+	o := schema.Listed(name)
+	if o == nil {
 		r.problem(at, clip(name), fmt.Sprintf("unknown member %q", clip(name)))
 		return r.skip(2)
 	}
@@ -258,7 +258,7 @@ func (r *jsonReader) row(o *schema.Object) error {
 		case string:
 			l.text.WriteString(t)
 		case json.Number:
-			if f := fieldOf(o, name); f != nil && !f.Numeric() {
+			if f := o.Leaf(name); f != nil && !f.Numeric() {
 				l.bad = fmt.Sprintf("%q is a string, not a number", name)
 			}
 			l.text.WriteString(t.String())

@@ -165,7 +165,7 @@ func (r *reader) open(t xml.StartElement, start int) error {
 	case top.level == inHeldRow && local == "reason" && uri == heldNS:
 		return r.skip(t.Name)
 	case top.level == inSluice || top.level == inContent:
-		if o := schema.Find(local); uri == ownNS && o != nil && o.YANG == local {
+		if o := schema.Listed(local); uri == ownNS && o != nil {
 			return r.row(o, t, start, scope)
 		}
 	}

@@ -166,7 +166,7 @@ func (r *findings) build(o *schema.Object, leaves []*leaf) (value any, at int, e
 		v.Set(reflect.ValueOf(before).Elem())
 	}
 	for _, l := range leaves {
-		f := fieldOf(o, l.name)
+		f := o.Leaf(l.name)
 		switch {
 		case l.bad != "":
 			blame(l, l.bad)
@@ -177,7 +177,7 @@ func (r *findings) build(o *schema.Object, leaves []*leaf) (value any, at int, e
 		case l.text.Len() > maxLeaf:
 			blame(l, fmt.Sprintf("<%s> is longer than %d bytes", l.name, maxLeaf))
 		default:
-			if err := f.Set(v, valueOf(f, l)); err != nil {
+			if err := f.Set(v, f.Content(l.text.String())); err != nil {
 				blame(l, err.Error())
 			}
 		}
@@ -229,7 +229,7 @@ func whole(o *schema.Object, leaves []*leaf) bool {
 func key(o *schema.Object, leaves []*leaf, v reflect.Value) bool {
 	for _, f := range o.Keys() {
 		l := leafOf(leaves, f)
-		if l == nil || l.bad != "" || f.Set(v, valueOf(f, l)) != nil || f.Text(v) == "" {
+		if l == nil || l.bad != "" || f.Set(v, f.Content(l.text.String())) != nil || f.Text(v) == "" {
 			return false
 		}
 	}
@@ -241,7 +241,7 @@ func heading(o *schema.Object, leaves []*leaf) string {
 	words := []string{o.Name()}
 	for _, f := range o.Keys() {
 		if l := leafOf(leaves, f); l != nil {
-			words = append(words, clip(valueOf(f, l)))
+			words = append(words, clip(f.Content(l.text.String())))
 		}
 	}
 	return strings.TrimSpace(strings.Join(words, " "))
@@ -253,22 +253,6 @@ func leafOf(leaves []*leaf, f *schema.Field) *leaf {
 		return nil
 	}
 	return leaves[i]
-}
-
-func fieldOf(o *schema.Object, yang string) *schema.Field {
-	i := slices.IndexFunc(o.Fields, func(f *schema.Field) bool { return f.YANG == yang })
-	if i < 0 {
-		return nil
-	}
-	return o.Fields[i]
-}
-
-// valueOf is the text of a leaf; blanks around it belong to it only where any text is allowed.
-func valueOf(f *schema.Field, l *leaf) string {
-	if f.Type.Kind() == reflect.String && len(f.Enum) == 0 {
-		return l.text.String()
-	}
-	return strings.TrimSpace(l.text.String())
 }
 
 // strangeAttr is the first attribute that is no namespace declaration; our rows and leaves have none.

@@ -229,9 +229,9 @@ func (r *yamlReader) document(root *yaml.Node) {
 
 // object reads the rows of one object.
 func (r *yamlReader) object(name string, k, v *yaml.Node) {
-	o := schema.Find(name)
+	o := schema.Listed(name)
 	switch {
-	case o == nil || o.YANG != name:
+	case o == nil:
 		r.problem(r.place(k.Line), clip(name), fmt.Sprintf("unknown key %q", clip(name)))
 	case o.Single:
 		r.row(o, v)

@@ -263,7 +263,7 @@ func place(o *Object) int {
 
 // Find returns the object of that name with rows, or nil. The name is as typed ("lb vserver") or the YANG name.
 func Find(name string) *Object {
-	if o := byYANG[name]; o != nil && o.Rows {
+	if o := Listed(name); o != nil {
 		return o
 	}
 	for _, o := range objects {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
-	"slices"
 	"strings"
 
 	"sluice/vendor-config/schema"
@@ -153,7 +152,7 @@ func (w *writer) object(o *schema.Object) {
 				keys = append(keys, f.YANG)
 			}
 			w.line("key %s;", quote(strings.Join(keys, " ")))
-		} else if slices.ContainsFunc(o.Fields, func(f *schema.Field) bool { return f.Required }) {
+		} else if o.Presence() {
 			// Or the leaf would be mandatory where there is no row (RFC 7950 section 3, mandatory node).
 			w.line("presence %s;", quote(o.Help+"."))
 		}
