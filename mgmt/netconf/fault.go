@@ -65,31 +65,22 @@ func faultOf(err error) *fault {
 	return wrong(tag, "", strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-// located makes a fault of what the appliance says of a whole configuration: at the first reference that leads nowhere, if
-// there is one.
+// located makes a fault of what the appliance says of a whole configuration: at the first reference that leads nowhere and must
+// not, if there is one.
 func located(err error, c *schema.Config) error {
 	var f *fault
 	if err == nil || c == nil || errors.As(err, &f) {
 		return err
 	}
 	for _, o := range schema.Objects() {
-		for _, ref := range o.Fields {
-			if !o.Rows || ref.Ref == "" {
+		for row := range c.Each(o) {
+			ref, _ := o.Dangling(c, row)
+			if ref == nil {
 				continue
 			}
-			for row := range c.Each(o) {
-				v := reflect.ValueOf(row).Elem()
-				name := ref.Text(v)
-				if name == "" {
-					continue
-				}
-				if _, there := ref.Refers(c, name); there != nil || ref.Builtin(name) {
-					continue
-				}
-				f := wrong("data-missing", rootPath+"/sluice:"+o.YANG+predicates(o, v)+"/sluice:"+ref.YANG, err.Error())
-				f.kind = "instance-required" // RFC 7950 section 15.5
-				return f
-			}
+			f := wrong("data-missing", rootPath+"/sluice:"+o.YANG+predicates(o, reflect.ValueOf(row).Elem())+"/sluice:"+ref.YANG, err.Error())
+			f.kind = "instance-required" // RFC 7950 section 15.5
+			return f
 		}
 	}
 	return err

@@ -93,6 +93,12 @@ func TestEditOptions(t *testing.T) {
 	c.fails("<validate><source><candidate/></source></validate>", "<error-tag>data-missing</error-tag>", "No such resource [serverName, a]", "[sluice:name=&#39;s&#39;]/sluice:server</error-path>")
 	c.fails("<commit/>", "No such resource [serverName, a]", "/sluice:server</error-path>")
 	c.fails(editing("running", service), "No such resource [serverName, a]", "/sluice:server</error-path>", "<error-app-tag>instance-required</error-app-tag>")
+	loose := "<ssl-service-cert><service-name>s</service-name><certkey-name>gone</certkey-name></ssl-service-cert>" // kept, whatever it names
+	c.fails(editing("running", service+loose), "No such resource [serverName, a]", "/sluice:server</error-path>")
+	twice := server("a") + "<server><name>z</name><ip-address>" + address("a") + "</ip-address></server>"
+	if got := c.ask(editing("running", twice+loose)); !strings.Contains(got, "<rpc-error>") || strings.Contains(got, "instance-required") {
+		t.Errorf("two servers of one address beside a row that may name anything: %s", got)
+	}
 	c.ok("<discard-changes/>")
 	c.fails(editing("candidate", service, "<test-option>test-then-set</test-option>"), "No such resource")
 	c.ok(editing("candidate", server("a")+service, "<test-option>test-only</test-option>"))

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -157,18 +156,8 @@ func (s *sieve) add(rows []*row) {
 
 // dangling names the reference of a row that leads nowhere, or is "".
 func dangling(c *schema.Config, w *row) string {
-	v := reflect.ValueOf(w.value).Elem()
-	for _, f := range w.object.Fields {
-		if !w.object.Needs(f) {
-			continue
-		}
-		name := f.Text(v)
-		if name == "" {
-			continue
-		}
-		if _, row := f.Refers(c, name); row == nil && !f.Builtin(name) {
-			return fmt.Sprintf("No such resource [%s, %s]", f.CLI, name)
-		}
+	if f, name := w.object.Dangling(c, w.value); f != nil {
+		return fmt.Sprintf("No such resource [%s, %s]", f.CLI, name)
 	}
 	return ""
 }

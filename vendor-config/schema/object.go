@@ -160,6 +160,24 @@ func (f *Field) Refers(c *Config, name string) (o *Object, row any) {
 	return f.Targets()[0], nil
 }
 
+// Dangling is the first field of a row that names what must be there and is not, with that name; f is nil when there is none.
+func (o *Object) Dangling(c *Config, row any) (f *Field, name string) {
+	v := reflect.ValueOf(row).Elem()
+	for _, f := range o.Fields {
+		if !o.Needs(f) {
+			continue
+		}
+		name := f.Text(v)
+		if name == "" {
+			continue
+		}
+		if _, there := f.Refers(c, name); there == nil && !f.Builtin(name) {
+			return f, name
+		}
+	}
+	return nil, ""
+}
+
 // builtins are the names of what is always there and no row, by its object.
 var builtins = sync.OnceValue(func() map[*Object][]string {
 	all := map[*Object][]string{}
