@@ -63,7 +63,7 @@ var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,
 	"ns license,router dynamicrouting,router bgp,appflow param,"+
 	"ntp server,ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,"+
 	"autoscale action,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,"+
-	"gslb service,gslb site,partition,license,ns partitions", ",")
+	"gslb service,gslb site,license,ns partitions", ",")
 
 // laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
 var laterVerbs = map[string]string{
@@ -330,8 +330,7 @@ var groups = map[string]string{
 	"cs": "Content switching", "cr": "Cache redirection", "snmp": "Network management by SNMP", "audit": "Log messages and who gets them",
 	"system": "Accounts, command policies and sessions", "authentication": "Servers of accounts", "ssl": "Certificates and TLS", "policy": "Expressions and sets of values for policies",
 	"responder": "Answers that are given in place of servers", "rewrite": "Changes of requests and responses", "dns": "Names",
-	"appflow": "Flow records", "HA": "High availability in pairs", "gslb": "Load balancing between sites", "cluster": "Appliances as one",
-	"ntp": "Time", "spillover": "Spillover by policies", "autoscale": "Servers that come and go by policies",
+	"appflow": "Flow records", "HA": "High availability in pairs",
 }
 
 // follow are the words at one depth with their help; those that an optional group word shortens come last.
