@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -179,7 +180,7 @@ func (f *Field) fault() string {
 	scratch := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "V", Type: f.Type}})).Elem()
 	alone := *f
 	alone.Index = 0
-	for _, d := range append(slices.Collect(mapValues(f.defaults)), f.Default) {
+	for _, d := range append(slices.Collect(maps.Values(f.defaults)), f.Default) {
 		if d == "" || !f.HasDefault && f.DefaultBy == "" {
 			continue
 		}
@@ -193,16 +194,6 @@ func (f *Field) fault() string {
 		}
 	}
 	return ""
-}
-
-func mapValues(m map[string]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, v := range m {
-			if !yield(v) {
-				return
-			}
-		}
-	}
 }
 
 // fault tells what is wrong with the fields together.
