@@ -69,10 +69,16 @@ func narrow(all []Candidate, prefix string) []Candidate {
 		return slices.DeleteFunc(all, func(c Candidate) bool { return c.short })
 	}
 	return slices.DeleteFunc(all, func(c Candidate) bool {
-		placeholder := strings.HasPrefix(c.Text, "<")
-		begins := len(c.Text) >= len(prefix) && strings.EqualFold(c.Text[:len(prefix)], prefix)
-		return !(begins && !placeholder || placeholder && c.Text != Enter && prefix[0] != '-')
+		if strings.HasPrefix(c.Text, "<") {
+			return c.Text == Enter || prefix[0] == '-'
+		}
+		return !continues(c.Text, prefix)
 	})
+}
+
+// continues tells whether the word begins like the prefix, whatever the case.
+func continues(word, prefix string) bool {
+	return len(word) >= len(prefix) && strings.EqualFold(word[:len(prefix)], prefix)
 }
 
 // next is what may stand next, given what was read. dash: a keyword was begun.
@@ -178,7 +184,7 @@ func (n *names) add(name, help string) {
 }
 
 func (n *names) wants(name string) bool {
-	return !plain(name) || len(name) >= len(n.prefix) && strings.EqualFold(name[:len(n.prefix)], n.prefix)
+	return !plain(name) || continues(name, n.prefix)
 }
 
 // or are the names, or a placeholder where there is none.

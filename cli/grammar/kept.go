@@ -62,7 +62,7 @@ func DiscreetList(line string) string {
 
 // keptWithin is the line that a command gives to be kept, `add ns line NUMBER "LINE"`, without its secrets.
 func keptWithin(tokens []Token) (quoted string, ok bool) {
-	if len(tokens) < 5 || len(tokens[2].Text) == 0 || len(tokens[2].Text) > 4 || !strings.EqualFold("line"[:len(tokens[2].Text)], tokens[2].Text) ||
+	if len(tokens) < 5 || len(tokens[2].Text) == 0 || !continues("line", tokens[2].Text) ||
 		!strings.EqualFold(tokens[1].Text, "ns") {
 		return "", false
 	}

@@ -42,11 +42,11 @@ func Discreet(line string) string {
 }
 
 func discreet(line string, tokens []Token) string {
-	hide := secretPlaces(tokens)
 	if within, ok := keptWithin(tokens); ok { // alone, since nothing else of such a command is secret
 		t := tokens[4]
 		return line[:t.Start] + within + line[t.End:]
 	}
+	hide := secretPlaces(tokens)
 	for i := len(tokens) - 1; i > 0; i-- {
 		if t := tokens[i-1]; hide[i] || t.Keyword && len(t.Text) > 2 && secretNamed(t.Text[1:]) {
 			line = line[:tokens[i].Start] + schema.Hidden + line[tokens[i].End:]
@@ -99,7 +99,7 @@ func secretPlaces(tokens []Token) map[int]bool {
 
 func secretNamed(short string) bool {
 	for _, name := range secretNames() {
-		if len(short) <= len(name) && strings.EqualFold(short, name[:len(short)]) {
+		if continues(name, short) {
 			return true
 		}
 	}

@@ -135,7 +135,7 @@ func match(word string, among []string) (found string, several []string) {
 		}
 	}
 	for _, w := range among {
-		if len(w) >= len(word) && strings.EqualFold(w[:len(word)], word) && !slices.Contains(several, w) {
+		if continues(w, word) && !slices.Contains(several, w) {
 			several = append(several, w)
 		}
 	}
