@@ -48,7 +48,7 @@ func shell(t *testing.T, line string) string {
 
 // client runs a command in the client's namespace.
 func client(args ...string) *exec.Cmd {
-	return exec.Command("ip", append([]string{"netns", "exec", lab.NS("client")}, args...)...)
+	return lab.Command("client", args...)
 }
 
 // tool is a program of the lab, run in the client's namespace, whose output is a loadResult.

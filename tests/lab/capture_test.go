@@ -57,11 +57,14 @@ func TestTcpdumpReadsNSTrace(t *testing.T) {
 	}
 	// Without a filter both sides are there, each at its port, up to the count.
 	shell(t, "start nstrace -count 40 -fileName "+name+"-all")
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(shell(t, "show nstrace"), "Ended: done"); {
-		if time.Now().After(deadline) {
-			t.Fatalf("the capture does not end by its count:\n%s", shell(t, "show nstrace"))
-		}
+	if err := topology.Eventually(30*time.Second, func() error {
 		get(t, 3)
+		if out := shell(t, "show nstrace"); !strings.Contains(out, "Ended: done") {
+			return fmt.Errorf("the capture does not end by its count:\n%s", out)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	sftpGet(t, "/traces/"+name+"-all.pcapng", local)
 	if n := strings.Count(captured(t, local), "\n"); n != 40 {
@@ -75,8 +78,7 @@ func TestTcpdumpReadsNSTrace(t *testing.T) {
 // sftpGet copies a file from the appliance by OpenSSH's sftp.
 func sftpGet(t *testing.T, remote, local string) {
 	t.Helper()
-	args := append([]string{"netns", "exec", lab.NS(lab.Basic().From), "sftp", "-q", "-b", "-"}, lab.Basic().SSHArgs()...)
-	cmd := exec.Command("ip", args...)
+	cmd := lab.Basic().OpenSSH([]string{"sftp", "-q", "-b", "-"})
 	cmd.Stdin = strings.NewReader("get " + remote + " " + local + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("sftp: %v: %s", err, out)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"sort"
 	"strings"
@@ -54,7 +53,7 @@ func show(l *topology.Lab) error {
 	}
 	served := map[string]int{}
 	for range 30 {
-		out, err := exec.Command("ip", "netns", "exec", l.NS("client"), "curl", "-sS", "-m", "5", "http://"+topology.VIP+"/").Output()
+		out, err := l.Command("client", "curl", "-sS", "-m", "5", "http://"+topology.VIP+"/").Output()
 		if err != nil {
 			return fmt.Errorf("curl http://%s/: %w", topology.VIP, err)
 		}

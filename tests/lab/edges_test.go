@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -20,7 +19,7 @@ import (
 // inNode runs a command in a node that must succeed, and returns what it says.
 func inNode(t *testing.T, node string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("ip", append([]string{"netns", "exec", lab.NS(node)}, args...)...).CombinedOutput()
+	out, err := lab.Command(node, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %s: %v: %s", node, strings.Join(args, " "), err, out)
 	}
@@ -151,7 +150,7 @@ func TestSecondDataplane(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Remove(file)
-	cmd := exec.Command("ip", "netns", "exec", lab.NS("adc"), "timeout", "10", filepath.Join(lab.Bin, "sluice-dataplane"), "-config", file)
+	cmd := lab.Command("adc", "timeout", "10", filepath.Join(lab.Bin, "sluice-dataplane"), "-config", file)
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "device da of port 1/1 belongs to another dataplane") {
 		t.Errorf("a second dataplane on the same devices: %v\n%s", err, out)

@@ -63,11 +63,7 @@ func TestDisableService(t *testing.T) {
 // kill9 kills a program of the appliance itself; its supervisor starts another.
 func kill9(t *testing.T, program string) {
 	t.Helper()
-	pid, err := lab.Basic().Pid(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+	if err := lab.Basic().Signal(program, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 }

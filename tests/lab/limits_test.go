@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -117,7 +116,7 @@ func neverMore(t *testing.T) {
 // fromClients is how many connections of the dataplane's SNIP ports a server's kernel has established; those of monitors come from
 // ports of 60000 and above.
 func fromClients(server string) (n int, err error) {
-	out, err := exec.Command("ip", "netns", "exec", lab.NS(server), "ss", "-Htn", "state", "established", "sport = :80").Output()
+	out, err := lab.Command(server, "ss", "-Htn", "state", "established", "sport = :80").Output()
 	if err != nil {
 		return 0, err
 	}

@@ -58,13 +58,11 @@ func command(args []string) error {
 		return with(args[0], (*topology.Lab).Down)
 	case verb == "exec" && len(args) >= 3:
 		return with(args[0], func(l *topology.Lab) error {
-			return attached("ip", append([]string{"netns", "exec", l.NS(args[1])}, args[2:]...)...)
+			return attached(l.Command(args[1], args[2:]...))
 		})
 	case verb == "ssh" && len(args) >= 1:
 		return with(args[0], func(l *topology.Lab) error {
-			a := l.Appliance()
-			all := append([]string{"netns", "exec", l.NS(a.From), "ssh"}, a.SSHArgs()...)
-			return attached("ip", append(all, args[1:]...)...)
+			return attached(l.Appliance().OpenSSH([]string{"ssh"}, args[1:]...))
 		})
 	case verb == "demo" && len(args) == 0:
 		return demo()
@@ -140,8 +138,7 @@ func hints(l *topology.Lab, name string) string {
 `, name, l.NS("client"), topology.ShellIP, topology.Password, l.Request(), strings.TrimSuffix(l.Path("x"), "x"))
 }
 
-func attached(name string, args ...string) error {
-	cmd := exec.Command(name, args...)
+func attached(cmd *exec.Cmd) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd.Run()
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,15 +39,15 @@ func managedAt(ip string) *topology.Appliance {
 // reach waits until the shell at the appliance answers.
 func reach(t *testing.T, a *topology.Appliance) {
 	t.Helper()
-	if err := topology.Eventually(30*time.Second, func() error { _, err := a.Shell("show version"); return err }); err != nil {
+	if err := a.Answers(); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // move gives the appliance another NSIP. The answer is lost with the address.
 func move(a *topology.Appliance, to string) {
-	args := append([]string{"netns", "exec", lab.NS(a.From), "ssh", "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2"}, a.SSHArgs()...)
-	_ = exec.Command("ip", append(args, "set ns config -IPAddress "+to+" -netmask 255.255.255.0")...).Run()
+	ssh := []string{"ssh", "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2"}
+	_ = a.OpenSSH(ssh, "set ns config -IPAddress "+to+" -netmask 255.255.255.0").Run()
 }
 
 // nsipMoves: the address that the machine came with stays until an NSIP is configured, which then is the only one; it holds at once.
@@ -70,8 +71,7 @@ func nsipMoves(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	args := append([]string{"netns", "exec", lab.NS("ops"), "ssh", "-b", topology.OpsFar}, append(a.SSHArgs(), "show route")...)
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil || !strings.Contains(string(out), "172.16.0.0") {
+	if out, err := a.OpenSSH([]string{"ssh", "-b", topology.OpsFar}, "show route").CombinedOutput(); err != nil || !strings.Contains(string(out), "172.16.0.0") {
 		t.Errorf("from behind a router: %v\n%s", err, out)
 	}
 	kill(t, a, "mgmt")
@@ -83,16 +83,17 @@ func nsipMoves(t *testing.T) {
 		t.Errorf("after a restart: %v\n%s", err, out)
 	}
 	// Nobody gets there by a port of the dataplane.
-	if err := run(lab.NS("client"), "ip", "route", "replace", "192.168.77.0/24", "via", "10.1.0.5"); err != nil {
+	if err := run("client", "ip", "route", "replace", "192.168.77.0/24", "via", "10.1.0.5"); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("ip", "netns", "exec", lab.NS("client"), "nc", "-z", "-w", "2", newNSIP, "22").CombinedOutput(); err == nil {
+	if out, err := lab.Command("client", "nc", "-z", "-w", "2", newNSIP, "22").CombinedOutput(); err == nil {
 		t.Errorf("a client reaches the NSIP by a port of the dataplane: %s", out)
 	}
 }
 
-func run(ns string, args ...string) error {
-	if out, err := exec.Command("ip", append([]string{"netns", "exec", ns}, args...)...).CombinedOutput(); err != nil {
+// run runs a command in a node.
+func run(node string, args ...string) error {
+	if out, err := lab.Command(node, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, out)
 	}
 	return nil
@@ -101,11 +102,7 @@ func run(ns string, args ...string) error {
 // kill ends a program of the appliance with SIGKILL; its supervisor starts another.
 func kill(t *testing.T, a *topology.Appliance, program string) {
 	t.Helper()
-	pid, err := a.Pid(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := exec.Command("kill", "-9", fmt.Sprint(pid)).Run(); err != nil {
+	if err := a.Signal(program, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -113,8 +110,7 @@ func kill(t *testing.T, a *topology.Appliance, program string) {
 // nsipWithoutDataplane: the dataplane is dead and stays so. A session that was open goes on, others begin, changes are made.
 func nsipWithoutDataplane(t *testing.T) {
 	a := managedAt(newNSIP)
-	args := append([]string{"netns", "exec", lab.NS("ops"), "ssh"}, a.SSHArgs()...)
-	session := exec.Command("ip", args...)
+	session := a.OpenSSH([]string{"ssh"})
 	in, err := session.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +144,7 @@ func nsipWithoutDataplane(t *testing.T) {
 	if err := a.Settled(30*time.Second, "web"); err != nil {
 		t.Fatal(err)
 	}
-	if err := topology.Eventually(30*time.Second, func() error { return run(lab.NS("client"), "curl", "-sS", "-m", "2", "http://"+topology.NSIPVIP+"/") }); err != nil {
+	if err := topology.Eventually(30*time.Second, func() error { return run("client", "curl", "-sS", "-m", "2", "http://"+topology.NSIPVIP+"/") }); err != nil {
 		t.Error(err)
 	}
 }
@@ -156,12 +152,12 @@ func nsipWithoutDataplane(t *testing.T) {
 // metricsOfRunning: what Prometheus fetches of an appliance at work is as its linter wants it, and counts.
 func metricsOfRunning(t *testing.T) {
 	for range 3 {
-		if err := run(lab.NS("client"), "curl", "-sS", "-m", "5", "-o", "/dev/null", "http://"+topology.NSIPVIP+"/"); err != nil {
+		if err := run("client", "curl", "-sS", "-m", "5", "-o", "/dev/null", "http://"+topology.NSIPVIP+"/"); err != nil {
 			t.Error(err)
 		}
 	}
-	_ = run(lab.NS("client"), "nc", "-z", "-w", "1", topology.NSIPVIP, "81") // no vserver
-	text, err := exec.Command("ip", "netns", "exec", lab.NS("ops"), "curl", "-sS", "-m", "10", "http://"+newNSIP+":9100/metrics").Output()
+	_ = run("client", "nc", "-z", "-w", "1", topology.NSIPVIP, "81") // no vserver
+	text, err := lab.Command("ops", "curl", "-sS", "-m", "10", "http://"+newNSIP+":9100/metrics").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +233,7 @@ func nsipSingle(t *testing.T) {
 	if err := a.Settled(30*time.Second, "web"); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(lab.NS("client"), "curl", "-sS", "-m", "5", "http://10.1.0.60/"); err != nil {
+	if err := run("client", "curl", "-sS", "-m", "5", "http://10.1.0.60/"); err != nil {
 		t.Error(err)
 	}
 	kill(t, a, "dataplane")
@@ -245,7 +241,7 @@ func nsipSingle(t *testing.T) {
 	move(a, "10.1.0.21")
 	a.Addr = "10.1.0.21"
 	reach(t, a)
-	if err := run(lab.NS("client"), "nc", "-z", "-w", "2", topology.SingleNSIP, "22"); err == nil {
+	if err := run("client", "nc", "-z", "-w", "2", topology.SingleNSIP, "22"); err == nil {
 		t.Error("the old NSIP still answers")
 	}
 }

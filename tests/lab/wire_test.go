@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -131,7 +130,7 @@ func retag(frame, oob []byte) []byte {
 // macOf is the MAC address of a device.
 func macOf(t *testing.T, node, device string) [6]byte {
 	t.Helper()
-	out, err := exec.Command("ip", "netns", "exec", lab.NS(node), "cat", "/sys/class/net/"+device+"/address").Output()
+	out, err := lab.Command(node, "cat", "/sys/class/net/"+device+"/address").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 func sluice(t *testing.T, stdin string, args ...string) (out, errs string, code int) {
 	t.Helper()
 	a := lab.Basic()
-	all := append([]string{"netns", "exec", lab.NS(a.From), "timeout", "60", filepath.Join(lab.Bin, "sluice"), "-i", lab.Path(a.Node + "/operator"),
+	all := append([]string{"timeout", "60", filepath.Join(lab.Bin, "sluice"), "-i", lab.Path(a.Node + "/operator"),
 		"-known-hosts", filepath.Join(t.TempDir(), "known"), "-accept-new", "nsroot@" + a.Addr}, args...)
-	cmd := exec.Command("ip", all...)
+	cmd := client(all...)
 	var o, e bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &o, &e
 	err := cmd.Run()

@@ -55,11 +55,7 @@ func running(t *testing.T) string {
 
 func signal(t *testing.T, program string, sig syscall.Signal) {
 	t.Helper()
-	pid, err := lab.Basic().Pid(program)
-	if err == nil {
-		err = syscall.Kill(pid, sig)
-	}
-	if err != nil {
+	if err := lab.Basic().Signal(program, sig); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,5 +104,5 @@ func settle(t *testing.T) {
 
 // client is a command on the client.
 func client(args ...string) *exec.Cmd {
-	return exec.Command("ip", append([]string{"netns", "exec", lab.NS("client")}, args...)...)
+	return lab.Command("client", args...)
 }

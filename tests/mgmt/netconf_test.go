@@ -2,34 +2,24 @@ package mgmt
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice/tests/lab/topology"
 )
 
 // manager is a step of testdata/netconf.py, which has python3-ncclient work on the appliance as a user, from the client.
-func manager(t *testing.T, user, password, step string) *exec.Cmd {
-	t.Helper()
-	script, err := filepath.Abs("testdata/netconf.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(cancel)
-	from := lab.Basic()
-	return exec.CommandContext(ctx, "ip", "netns", "exec", lab.NS(from.From), "/usr/bin/python3", script, from.Addr, user, password, step)
+func manager(user, password, step string) *exec.Cmd {
+	return client("timeout", "120", "/usr/bin/python3", "testdata/netconf.py", lab.Basic().Addr, user, password, step)
 }
 
 func netconf(t *testing.T, user, password, step string) {
 	t.Helper()
-	if out, err := manager(t, user, password, step).CombinedOutput(); err != nil || !strings.HasSuffix(string(out), "as expected\n") {
+	if out, err := manager(user, password, step).CombinedOutput(); err != nil || !strings.HasSuffix(string(out), "as expected\n") {
 		t.Fatalf("%s: %v\n%s", step, err, out)
 	}
 }
@@ -48,7 +38,7 @@ func TestNcclientOnTheAppliance(t *testing.T) {
 	netconf(t, "nsroot", topology.Password, "moved")
 	shell(t, "discard ns config")
 
-	locked := manager(t, "nsroot", topology.Password, "lock")
+	locked := manager("nsroot", topology.Password, "lock")
 	stdin, err := locked.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -95,10 +85,7 @@ func TestNcclientOfAReader(t *testing.T) {
 
 // TestYangcliOnTheAppliance: yuma's client loads the module from the appliance and reads by it.
 func TestYangcliOnTheAppliance(t *testing.T) {
-	a := lab.Basic()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "ip", "netns", "exec", lab.NS(a.From), "yangcli", "--server="+a.Addr, "--ncport=22", "--user=nsroot",
+	cmd := client("timeout", "60", "yangcli", "--server="+lab.Basic().Addr, "--ncport=22", "--user=nsroot",
 		"--password="+topology.Password, "--batch-mode", "--display-mode=xml", "--run-command=sget-config source=running /sluice")
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir)

@@ -24,8 +24,7 @@ var prompt = regexp.MustCompile(`(?m)^[\w.-]*>\s?$`)
 
 func collect(t *testing.T) *collector {
 	t.Helper()
-	args := append([]string{"timeout", "120", "ssh", "-tt"}, lab.Basic().SSHArgs()...)
-	c := &collector{t: t, cmd: client(args...), out: make(chan string, 1000)}
+	c := &collector{t: t, cmd: lab.Basic().OpenSSH([]string{"timeout", "120", "ssh", "-tt"}), out: make(chan string, 1000)}
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

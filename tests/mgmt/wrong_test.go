@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -142,7 +141,7 @@ func TestWrongCommands(t *testing.T) {
 func typed(t *testing.T, line string) (out, errs string, code int) {
 	t.Helper()
 	a := lab.Basic()
-	cmd := client(slices.Concat([]string{"timeout", "60", "ssh", "-n"}, a.SSHArgs(), []string{line})...)
+	cmd := a.OpenSSH([]string{"timeout", "60", "ssh", "-n"}, line)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
 	err := cmd.Run()

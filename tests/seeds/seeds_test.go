@@ -3,7 +3,6 @@ package seeds
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,7 +32,7 @@ func shell(t *testing.T, line string) string {
 // client runs a program of the lab in the client's namespace, which must succeed.
 func client(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := exec.Command("ip", append([]string{"netns", "exec", lab.NS("client"), filepath.Join(lab.Bin, "sluice-lab")}, args...)...)
+	cmd := lab.Command("client", append([]string{filepath.Join(lab.Bin, "sluice-lab")}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v: %s", args, err, out)
 	}

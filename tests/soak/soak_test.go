@@ -212,10 +212,7 @@ func (s *soak) open(kinds string, from time.Time, state string) {
 }
 
 func (s *soak) killMgmt() {
-	pid, err := s.a.Pid("mgmt")
-	if err == nil {
-		err = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	err := s.a.Signal("mgmt", syscall.SIGKILL)
 	if err == nil {
 		time.Sleep(200 * time.Millisecond)
 		err = s.a.Ready()
@@ -251,7 +248,7 @@ func (s *soak) startClient(sum string) func() *report {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	cmd := exec.Command("ip", "netns", "exec", lab.NS("client"), "timeout", strconv.Itoa(int(spell().Seconds())+60), exe)
+	cmd := lab.Command("client", "timeout", strconv.Itoa(int(spell().Seconds())+60), exe)
 	cmd.Env = append(os.Environ(), "SLUICE_SOAK_CLIENT="+sum)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr

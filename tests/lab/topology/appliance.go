@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -63,6 +65,15 @@ func (a *Appliance) Supervise(program string) error {
 // Pid is the running mgmt or dataplane itself, not its supervisor.
 func (a *Appliance) Pid(program string) (int, error) {
 	return a.Lab.Pid(a.Node + "-" + program + ".child")
+}
+
+// Signal sends a signal to the running mgmt or dataplane itself. One that it kills is started again by its supervisor.
+func (a *Appliance) Signal(program string, sig syscall.Signal) error {
+	pid, err := a.Pid(program)
+	if err == nil {
+		err = syscall.Kill(pid, sig)
+	}
+	return err
 }
 
 func (l *Lab) program(name string) string { return filepath.Join(l.Bin, name) }
@@ -143,6 +154,12 @@ func (a *Appliance) SSHArgs() []string {
 		"-o", "LogLevel=ERROR", "-o", "ConnectTimeout=5", "nsroot@" + a.Addr}
 }
 
+// OpenSSH is a program of OpenSSH with its options, at the machine of the operator, who logs in by key. What follows the address
+// is what words say.
+func (a *Appliance) OpenSSH(program []string, words ...string) *exec.Cmd {
+	return a.Lab.Command(a.From, slices.Concat(program, a.SSHArgs(), words)...)
+}
+
 // Shell runs one command line of the shell over OpenSSH and returns what it prints on standard output.
 func (a *Appliance) Shell(line string) (string, error) { return a.ssh(nil, line) }
 
@@ -150,8 +167,7 @@ func (a *Appliance) Shell(line string) (string, error) { return a.ssh(nil, line)
 func (a *Appliance) Script(text string) (string, error) { return a.ssh([]byte(text)) }
 
 func (a *Appliance) ssh(stdin []byte, line ...string) (string, error) {
-	args := append([]string{"netns", "exec", a.Lab.NS(a.From), "timeout", "60", "ssh"}, append(a.SSHArgs(), line...)...)
-	cmd := exec.Command("ip", args...)
+	cmd := a.OpenSSH([]string{"timeout", "60", "ssh"}, line...)
 	cmd.Stdin = bytes.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -161,14 +177,22 @@ func (a *Appliance) ssh(stdin []byte, line ...string) (string, error) {
 	return out.String(), nil
 }
 
-// Ready waits until the shell answers and the dataplane forwards.
-func (a *Appliance) Ready() error {
+// Answers waits until the shell answers.
+func (a *Appliance) Answers() error {
 	err := Eventually(30*time.Second, func() error {
 		_, err := a.Shell("show version")
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("the shell of %s does not answer: %w (see %s)", a.Node, err, a.Lab.Path(a.Node+"-mgmt.log"))
+	}
+	return nil
+}
+
+// Ready waits until the shell answers and the dataplane forwards.
+func (a *Appliance) Ready() error {
+	if err := a.Answers(); err != nil {
+		return err
 	}
 	return Eventually(30*time.Second, func() error {
 		out, err := a.Shell("show interface")

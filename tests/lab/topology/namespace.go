@@ -40,6 +40,11 @@ func run(args ...string) error {
 	return nil
 }
 
+// Command is a command inside a node.
+func (l *Lab) Command(node string, args ...string) *exec.Cmd {
+	return exec.Command("ip", append([]string{"netns", "exec", l.NS(node)}, args...)...)
+}
+
 // wire makes nodes, joins them, and gives them their routes.
 func (l *Lab) wire(nodes []Node, links []Link) error {
 	if err := l.makeNodes(nodes); err != nil {

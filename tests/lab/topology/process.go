@@ -14,16 +14,12 @@ import (
 
 // Start runs a program inside a node, in a process group of its own, with its output in NAME.log and its pid in NAME.pid.
 func (l *Lab) Start(node, name string, args ...string) error {
-	return l.start(name, append([]string{"ip", "netns", "exec", l.NS(node)}, args...)...)
-}
-
-func (l *Lab) start(name string, args ...string) error {
 	log, err := os.OpenFile(l.Path(name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
 	defer log.Close()
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := l.Command(node, args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = l.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

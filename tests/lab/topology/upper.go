@@ -109,7 +109,7 @@ func (l *Lab) upperRoutes() error {
 	}
 	for _, s := range steps {
 		f := strings.Fields(s)
-		if err := run(append([]string{"ip", "netns", "exec", l.NS(f[0])}, f[1:]...)...); err != nil {
+		if err := run(l.Command(f[0], f[1:]...).Args...); err != nil {
 			return err
 		}
 	}
