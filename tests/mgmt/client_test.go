@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -74,11 +73,8 @@ func TestSluiceClient(t *testing.T) {
 // TestCommitConfirmedOutlivesKill: management is killed while a commit waits to be confirmed; the next one undoes it.
 func TestCommitConfirmedOutlivesKill(t *testing.T) {
 	want := running(t)
-	path := lab.Path("adc/config/unconfirmed.xml")
-	if err := os.WriteFile(path, []byte(oneServer), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(path)
+	put(t, "unconfirmed.xml", oneServer)
+	defer os.Remove(lab.Path("adc/config/unconfirmed.xml"))
 	shell(t, "load config unconfirmed.xml")
 	if out := shell(t, "commit confirmed 1"); !strings.Contains(out, "waits to be confirmed") {
 		t.Fatal(out)
@@ -87,7 +83,7 @@ func TestCommitConfirmedOutlivesKill(t *testing.T) {
 	if !strings.Contains(running(t), "add server pushed") {
 		t.Fatal("the commit is undone though its time has not come")
 	}
-	sooner(t)
+	rewrite(t, "return.xml", `until="[^"]*"`, `until="1"`) // its time has passed for whoever reads it next
 	killMgmt(t)
 	err := topology.Eventually(2*time.Minute, func() error {
 		if got, err := lab.Basic().Running(); err != nil || got != want {
@@ -102,18 +98,4 @@ func TestCommitConfirmedOutlivesKill(t *testing.T) {
 		t.Errorf("the history does not tell:\n%s", out)
 	}
 	shell(t, "save ns config")
-}
-
-// sooner lets the time of the commit that waits pass at once, for whoever reads it next.
-func sooner(t *testing.T) {
-	t.Helper()
-	path := lab.Path("adc/config/return.xml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = regexp.MustCompile(`until="[^"]*"`).ReplaceAll(text, []byte(`until="1"`))
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -2,7 +2,6 @@ package mgmt
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -23,15 +22,9 @@ func exitCode(err error) int {
 // TestOpenSSHImport: the exit code says whether all of a file was right, what is kept word for word survives management's end, and a
 // file is taken over while another operator changes something.
 func TestOpenSSHImport(t *testing.T) {
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(lab.Path("adc/config/"+name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	before := running(t)
-	write("right.conf", "# of a device\nadd server imported1 10.2.9.1\nadd service imported2 imported1 HTTP 80 -CKA YES\n")
-	write("wrong.conf", "add server imported3 10.2.9.300\nadd server imported4 10.2.9.4\n")
+	put(t, "right.conf", "# of a device\nadd server imported1 10.2.9.1\nadd service imported2 imported1 HTTP 80 -CKA YES\n")
+	put(t, "wrong.conf", "add server imported3 10.2.9.300\nadd server imported4 10.2.9.4\n")
 	out, err := lab.Basic().Shell("import ns.conf right.conf")
 	if exitCode(err) != 0 || !strings.Contains(out, "2 lines: 1 applied, 1 stored, 0 rejected\n") || !strings.HasSuffix(out, " Done\n") {
 		t.Errorf("a file without wrong lines: %v\n%s", err, out)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,6 +79,24 @@ func killMgmt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// put writes a file of the configuration directory.
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(lab.Path("adc/config/"+name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite replaces what matches in a file of the configuration directory.
+func rewrite(t *testing.T, name, pattern, by string) {
+	t.Helper()
+	text, err := os.ReadFile(lab.Path("adc/config/" + name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, name, regexp.MustCompile(pattern).ReplaceAllString(string(text), by))
 }
 
 // journaled waits until the journal holds a text.

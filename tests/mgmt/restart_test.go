@@ -3,7 +3,6 @@ package mgmt
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -32,15 +31,7 @@ func TestStartOfTheMachine(t *testing.T) {
 	shell(t, "save ns config")
 	shell(t, "add server unsaved 10.9.9.9")
 	journaled(t, "unsaved")
-	path := lab.Path("adc/config/running.xml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = regexp.MustCompile(`boot="[^"]*"`).ReplaceAll(text, []byte(`boot="00000000-0000-0000-0000-000000000000"`))
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rewrite(t, "running.xml", `boot="[^"]*"`, `boot="00000000-0000-0000-0000-000000000000"`)
 	killMgmt(t)
 	if got := running(t); got != saved {
 		t.Errorf("after a start of the machine:\n%s\nwant\n%s", got, saved)
@@ -93,16 +84,10 @@ func TestKilledWhileSaving(t *testing.T) {
 // TestBrokenStartupFiles: however the file is broken, the shell answers, says where, and the next save loses nothing.
 func TestBrokenStartupFiles(t *testing.T) {
 	settle(t)
-	path := lab.Path("adc/config/startup.xml")
 	shell(t, "save ns config")
-	good, err := os.ReadFile(path)
+	good, err := os.ReadFile(lab.Path("adc/config/startup.xml"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	put := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 	bend := func(from, to string) string {
 		if !strings.Contains(string(good), from) {
@@ -123,7 +108,7 @@ func TestBrokenStartupFiles(t *testing.T) {
 		"DTD":             {bend("?>\n", "?>\n<!DOCTYPE x [<!ENTITY a \"b\">]>\n"), "document type", "add lb vserver web"},
 		"tag":             {bend("</server>", "</sever>"), "line ", "add lb vserver echo"},
 	} {
-		put(row.text)
+		put(t, "startup.xml", row.text)
 		killMgmt(t)
 		if v := shell(t, "show version"); !strings.Contains(v, "DEGRADED") || !strings.Contains(v, row.says) {
 			t.Errorf("%s: nothing of %q in\n%s", name, row.says, v)
@@ -136,7 +121,7 @@ func TestBrokenStartupFiles(t *testing.T) {
 			t.Errorf("%s: the broken file is lost by the next save", name)
 		}
 	}
-	put(string(good))
+	put(t, "startup.xml", string(good))
 	killMgmt(t)
 	settle(t)
 }
