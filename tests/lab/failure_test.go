@@ -60,10 +60,10 @@ func TestDisableService(t *testing.T) {
 	}
 }
 
-// kill9 kills a program of the appliance itself; its supervisor starts another.
-func kill9(t *testing.T, program string) {
+// kill kills a program of an appliance itself; its supervisor starts another.
+func kill(t *testing.T, a *topology.Appliance, program string) {
 	t.Helper()
-	if err := lab.Basic().Signal(program, syscall.SIGKILL); err != nil {
+	if err := a.Signal(program, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -81,7 +81,7 @@ func TestMgmtKilled(t *testing.T) {
 	wait := background(t, "-n", "240", "-rate", "40", "http://"+topology.VIP+"/")
 	for range 2 {
 		time.Sleep(1500 * time.Millisecond)
-		kill9(t, "mgmt")
+		kill(t, lab.Basic(), "mgmt")
 	}
 	if r := wait(); r.Failed != 0 || r.OK != 240 || r.By["s1"] < 70 || r.By["s2"] < 70 || r.By["s3"] < 70 {
 		t.Errorf("new flows while management died: %d failed %v, served by %v", r.Failed, r.Errors, r.By)
@@ -113,7 +113,7 @@ func TestDataplaneKilled(t *testing.T) {
 	mustSettle(t)
 	shell(t, "add route 10.9.0.0 255.255.0.0 10.2.0.11")
 	defer shell(t, "rm route 10.9.0.0 255.255.0.0 10.2.0.11")
-	kill9(t, "dataplane")
+	kill(t, lab.Basic(), "dataplane")
 	begin := time.Now()
 	if err := topology.Eventually(20*time.Second, func() error {
 		out, err := client("curl", "-sS", "-m", "0.5", "http://"+topology.VIP+"/").CombinedOutput()
@@ -164,14 +164,14 @@ func TestBrokenStartup(t *testing.T) {
 		if err := os.WriteFile(file, good, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		kill9(t, "mgmt")
+		kill(t, lab.Basic(), "mgmt")
 		time.Sleep(200 * time.Millisecond)
 		if err := a.Ready(); err != nil {
 			t.Fatal(err)
 		}
 		mustSettle(t)
 	}()
-	kill9(t, "mgmt")
+	kill(t, lab.Basic(), "mgmt")
 	time.Sleep(200 * time.Millisecond)
 	if err := a.Ready(); err != nil {
 		t.Fatal(err)

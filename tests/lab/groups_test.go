@@ -104,7 +104,7 @@ func TestGroupLeavesOverRestart(t *testing.T) {
 	time.Sleep(500 * time.Millisecond)
 	shell(t, "disable serviceGroup pool -graceFul YES")
 	time.Sleep(500 * time.Millisecond) // the journal is written by then
-	kill9(t, "mgmt")
+	kill(t, lab.Basic(), "mgmt")
 	if err := lab.Basic().Ready(); err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func settings(t *testing.T, old, new string) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		kill9(t, "dataplane")
+		kill(t, lab.Basic(), "dataplane")
 		time.Sleep(300 * time.Millisecond)
 		if err := lab.Basic().Ready(); err != nil {
 			t.Fatal(err)

@@ -18,6 +18,9 @@ func names(t *testing.T, serial int, addresses ...string) {
 	for _, a := range addresses {
 		zone += "www A " + a + "\n"
 	}
+	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	write(t, "names/lab.test", zone)
 	if pid, err := lab.Pid("names-knot"); err == nil {
 		if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
@@ -31,6 +34,21 @@ func write(t *testing.T, name, text string) {
 	if err := os.WriteFile(lab.Path(name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// resolver is the name server that management is told of by its resolv.conf.
+func resolver(t *testing.T, ip string) {
+	t.Helper()
+	write(t, "adc/resolv.conf", "nameserver "+ip+"\noptions timeout:1 attempts:1\n")
+}
+
+// knot starts the name server of the zone at 10.2.0.13, which ends with the test.
+func knot(t *testing.T) {
+	t.Helper()
+	if err := lab.NameServer("s3", "names", "lab.test"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lab.Stop("names-knot") })
 }
 
 // servedBy waits until a server alone answers at the vserver of the name, and no request fails.
@@ -47,17 +65,10 @@ func servedBy(t *testing.T, by string) {
 	}
 }
 
-// tells waits until the shell tells of the server what is wanted.
-func tells(t *testing.T, want string) {
+// tells waits until the shell tells what is wanted of a server or a group.
+func tells(t *testing.T, of, want string) {
 	t.Helper()
-	err := topology.Eventually(20*time.Second, func() error {
-		out, err := lab.Basic().Shell("show server byname")
-		if err == nil && !strings.Contains(out, want) {
-			err = fmt.Errorf("show server does not say %q:\n%s", want, out)
-		}
-		return err
-	})
-	if err != nil {
+	if err := lab.Basic().Shows("show "+of, want, 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -66,19 +77,9 @@ func tells(t *testing.T, want string) {
 // over a restart of management.
 func TestServerByName(t *testing.T) {
 	mustSettle(t)
-	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	write(t, "adc/resolv.conf", "nameserver 10.2.0.13\noptions timeout:1 attempts:1\n")
+	resolver(t, "10.2.0.13")
 	names(t, 1, "10.2.0.11")
-	knot := func() {
-		t.Helper()
-		if err := lab.NameServer("s3", "names", "lab.test"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	knot()
-	defer lab.Stop("names-knot")
+	knot(t)
 	shell(t, "add server byname www.lab.test; add service web-name byname HTTP 80; bind service web-name -monitorName web-check")
 	shell(t, "add lb vserver named HTTP "+topology.VIP+" 8091; bind lb vserver named web-name")
 	defer shell(t, "rm lb vserver named; rm service web-name; rm server byname")
@@ -86,19 +87,19 @@ func TestServerByName(t *testing.T) {
 	names(t, 2, "10.2.0.12")
 	servedBy(t, "s2")
 	names(t, 3)
-	tells(t, "Does not resolve: the name does not exist; the last address stays in use")
+	tells(t, "server byname", "Does not resolve: the name does not exist; the last address stays in use")
 	servedBy(t, "s2")
 	if err := lab.Stop("names-knot"); err != nil {
 		t.Fatal(err)
 	}
-	kill9(t, "mgmt")
+	kill(t, lab.Basic(), "mgmt")
 	if err := lab.Basic().Ready(); err != nil {
 		t.Fatal(err)
 	}
-	tells(t, "Does not resolve: name server 10.2.0.13 does not answer")
+	tells(t, "server byname", "Does not resolve: name server 10.2.0.13 does not answer")
 	servedBy(t, "s2")
 	names(t, 4, "10.2.0.11")
-	knot()
+	knot(t)
 	servedBy(t, "s1")
 	if out := shell(t, "show server byname"); strings.Contains(out, "Does not resolve") {
 		t.Errorf("it resolves again:\n%s", out)
@@ -109,25 +110,19 @@ func TestServerByName(t *testing.T) {
 // again.
 func TestNameServers(t *testing.T) {
 	mustSettle(t)
-	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	write(t, "adc/resolv.conf", "nameserver 10.2.0.99\noptions timeout:1 attempts:1\n")
+	resolver(t, "10.2.0.99")
 	names(t, 21, "10.2.0.11")
-	if err := lab.NameServer("s3", "names", "lab.test"); err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Stop("names-knot")
+	knot(t)
 	shell(t, "add server byname www.lab.test")
 	defer shell(t, "rm server byname")
-	tells(t, "name server 10.2.0.99 does not answer")
+	tells(t, "server byname", "name server 10.2.0.99 does not answer")
 	shell(t, "add dns nameServer 10.2.0.13")
-	tells(t, "IPAddress: 10.2.0.11")
+	tells(t, "server byname", "IPAddress: 10.2.0.11")
 	if out := shell(t, "show dns nameServer"); !strings.Contains(out, "1)\t10.2.0.13 - State: ENABLED") {
 		t.Errorf("show dns nameServer:\n%s", out)
 	}
 	shell(t, "disable dns nameServer 10.2.0.13")
-	tells(t, "name server 10.2.0.99 does not answer")
+	tells(t, "server byname", "name server 10.2.0.99 does not answer")
 	shell(t, "rm dns nameServer 10.2.0.13")
 }
 
@@ -135,15 +130,9 @@ func TestNameServers(t *testing.T) {
 // more get no connection, and while it does not know the name, and over a restart, the last ones stay.
 func TestGroupScales(t *testing.T) {
 	mustSettle(t)
-	if err := os.MkdirAll(lab.Path("names"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	write(t, "adc/resolv.conf", "nameserver 10.2.0.13\noptions timeout:1 attempts:1\n")
+	resolver(t, "10.2.0.13")
 	names(t, 11, "10.2.0.11", "10.2.0.12")
-	if err := lab.NameServer("s3", "names", "lab.test"); err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Stop("names-knot")
+	knot(t)
 	shell(t, "add server byname www.lab.test; add serviceGroup scales HTTP -autoScale DNS; bind serviceGroup scales byname 80; bind serviceGroup scales -monitorName web-check")
 	shell(t, "add lb vserver named HTTP "+topology.VIP+" 8091 -lbMethod ROUNDROBIN; bind lb vserver named scales")
 	defer shell(t, "rm lb vserver named; rm serviceGroup scales; rm server byname")
@@ -165,15 +154,8 @@ func TestGroupScales(t *testing.T) {
 	names(t, 13, "10.2.0.13", "10.2.0.11")
 	by("map[s1:6 s3:6]")
 	names(t, 14)
-	if err := topology.Eventually(20*time.Second, func() error {
-		if out := shell(t, "show serviceGroup scales"); !strings.Contains(out, "Does not resolve: the name does not exist; the last addresses stay in use") {
-			return fmt.Errorf("show serviceGroup does not say that the name is gone:\n%s", out)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	kill9(t, "mgmt")
+	tells(t, "serviceGroup scales", "Does not resolve: the name does not exist; the last addresses stay in use")
+	kill(t, lab.Basic(), "mgmt")
 	if err := lab.Basic().Ready(); err != nil {
 		t.Fatal(err)
 	}

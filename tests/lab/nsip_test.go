@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -97,14 +96,6 @@ func run(node string, args ...string) error {
 		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, out)
 	}
 	return nil
-}
-
-// kill ends a program of the appliance with SIGKILL; its supervisor starts another.
-func kill(t *testing.T, a *topology.Appliance, program string) {
-	t.Helper()
-	if err := a.Signal(program, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // nsipWithoutDataplane: the dataplane is dead and stays so. A session that was open goes on, others begin, changes are made.

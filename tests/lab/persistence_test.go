@@ -26,7 +26,7 @@ func TestPersistence(t *testing.T) {
 	shell(t, "set lb vserver web -lbMethod LEASTCONNECTION -timeout 6 -comment x")
 	shell(t, "set lb vserver web -lbMethod ROUNDROBIN -comment \"\"")
 	same(t, "after changes", servers(t, from, 1), home)
-	kill9(t, "mgmt")
+	kill(t, lab.Basic(), "mgmt")
 	same(t, "while management is dead", servers(t, from, 1), home)
 	if err := lab.Basic().Ready(); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func TestSeveralWorkers(t *testing.T) {
 		sharedConnections(t)
 		t.Run("Persistence", sharedPersistence)
 		neverMore(t)
-		kill9(t, "dataplane")
+		kill(t, lab.Basic(), "dataplane")
 		if err := topology.Eventually(20*time.Second, func() error {
 			if len(counted(t).Vservers) == 0 {
 				return fmt.Errorf("the new dataplane has no tables yet")

@@ -83,10 +83,15 @@ func (a *Appliance) Settled(most time.Duration, vservers ...string) error {
 
 // State waits until a service shows the state.
 func (a *Appliance) State(service, state string, most time.Duration) error {
+	return a.Shows("show service "+service, "State: "+state, most)
+}
+
+// Shows waits until the answer to a line holds the words.
+func (a *Appliance) Shows(line, words string, most time.Duration) error {
 	return Eventually(most, func() error {
-		out, err := a.Shell("show service " + service)
-		if err == nil && !strings.Contains(out, "State: "+state) {
-			err = fmt.Errorf("service %s is not %s:\n%s", service, state, out)
+		out, err := a.Shell(line)
+		if err == nil && !strings.Contains(out, words) {
+			err = fmt.Errorf("%s does not say %q:\n%s", line, words, out)
 		}
 		return err
 	})
