@@ -171,11 +171,10 @@ func metricsOfRunning(t *testing.T) {
 
 // syslogOfRunning: a real receiver on the operators' network gets who did what, and goes on to when management has started again.
 func syslogOfRunning(t *testing.T) {
-	dir, err := os.MkdirTemp("", "rsyslog")
-	if err != nil {
+	dir := lab.Path("rsyslog")
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
 	conf := fmt.Sprintf("global(workDirectory=%q)\nmodule(load=\"imtcp\")\ntemplate(name=\"seen\" type=\"string\" string=\"%%hostname%%|%%msg%%\\n\")\n"+
 		"ruleset(name=\"all\") { action(type=\"omfile\" file=\"%s/seen\" template=\"seen\") }\ninput(type=\"imtcp\" port=\"514\" ruleset=\"all\")\n", dir, dir)
 	if err := os.WriteFile(dir+"/conf", []byte(conf), 0o600); err != nil {
