@@ -54,7 +54,7 @@ func knot(t *testing.T) {
 // servedBy waits until a server alone answers at the vserver of the name, and no request fails.
 func servedBy(t *testing.T, by string) {
 	t.Helper()
-	err := topology.Eventually(20*time.Second, func() error {
+	err := topology.Eventually(30*time.Second, func() error {
 		if r := tool(t, "load", "-n", "5", "-timeout", "2s", "http://"+topology.VIP+":8091/"); r.Failed != 0 || r.By[by] != 5 {
 			return fmt.Errorf("%d failed %v, served by %v, not by %s", r.Failed, r.Errors, r.By, by)
 		}
@@ -68,7 +68,7 @@ func servedBy(t *testing.T, by string) {
 // tells waits until the shell tells what is wanted of a server or a group.
 func tells(t *testing.T, of, want string) {
 	t.Helper()
-	if err := lab.Basic().Shows("show "+of, want, 20*time.Second); err != nil {
+	if err := lab.Basic().Shows("show "+of, want, 30*time.Second); err != nil {
 		t.Fatal(err)
 	}
 }

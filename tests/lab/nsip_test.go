@@ -143,12 +143,12 @@ func nsipWithoutDataplane(t *testing.T) {
 // metricsOfRunning: what Prometheus fetches of an appliance at work is as its linter wants it, and counts.
 func metricsOfRunning(t *testing.T) {
 	for range 3 {
-		if err := run("client", "curl", "-sS", "-m", "5", "-o", "/dev/null", "http://"+topology.NSIPVIP+"/"); err != nil {
+		if err := run("client", "curl", "-sS", "-m", "30", "-o", "/dev/null", "http://"+topology.NSIPVIP+"/"); err != nil {
 			t.Error(err)
 		}
 	}
 	_ = run("client", "nc", "-z", "-w", "1", topology.NSIPVIP, "81") // no vserver
-	text, err := lab.Command("ops", "curl", "-sS", "-m", "10", "http://"+newNSIP+":9100/metrics").Output()
+	text, err := lab.Command("ops", "curl", "-sS", "-m", "30", "http://"+newNSIP+":9100/metrics").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func nsipSingle(t *testing.T) {
 	if err := a.Settled(30*time.Second, "web"); err != nil {
 		t.Fatal(err)
 	}
-	if err := run("client", "curl", "-sS", "-m", "5", "http://10.1.0.60/"); err != nil {
+	if err := run("client", "curl", "-sS", "-m", "30", "http://10.1.0.60/"); err != nil {
 		t.Error(err)
 	}
 	kill(t, a, "dataplane")

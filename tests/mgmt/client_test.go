@@ -76,7 +76,7 @@ func TestCommitConfirmedOutlivesKill(t *testing.T) {
 	put(t, "unconfirmed.xml", oneServer)
 	defer os.Remove(lab.Path("adc/config/unconfirmed.xml"))
 	shell(t, "load config unconfirmed.xml")
-	if out := shell(t, "commit confirmed 1"); !strings.Contains(out, "waits to be confirmed") {
+	if out := shell(t, "commit confirmed 10"); !strings.Contains(out, "waits to be confirmed") {
 		t.Fatal(out)
 	}
 	killMgmt(t)

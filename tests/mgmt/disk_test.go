@@ -52,7 +52,7 @@ func TestDiskFull(t *testing.T) {
 	refused(t, "save ns config", "ERROR: The configuration is not saved, the earlier startup configuration is unchanged", "no space left")
 	told := func(want bool) {
 		t.Helper()
-		err := topology.Eventually(4*time.Second, func() error {
+		err := topology.Eventually(30*time.Second, func() error {
 			if v := shell(t, "show version"); strings.Contains(v, "would not survive a restart of management") != want {
 				return fmt.Errorf("the journal's trouble is to be told: %t:\n%s", want, v)
 			}

@@ -69,7 +69,7 @@ func killMgmt(t *testing.T) {
 		t.Fatal(err)
 	}
 	signal(t, "mgmt", syscall.SIGKILL)
-	err = topology.Eventually(10*time.Second, func() error {
+	err = topology.Eventually(30*time.Second, func() error {
 		if pid, err := lab.Basic().Pid("mgmt"); err != nil || pid == old {
 			return fmt.Errorf("management is not started again: %w", err)
 		}
@@ -102,7 +102,7 @@ func rewrite(t *testing.T, name, pattern, by string) {
 // journaled waits until the journal holds a text.
 func journaled(t *testing.T, text string) {
 	t.Helper()
-	err := topology.Eventually(3*time.Second, func() error {
+	err := topology.Eventually(30*time.Second, func() error {
 		b, err := os.ReadFile(lab.Path("adc/config/running.xml"))
 		if err == nil && !strings.Contains(string(b), text) {
 			err = fmt.Errorf("the journal does not hold %q", text)
@@ -116,7 +116,7 @@ func journaled(t *testing.T, text string) {
 
 func settle(t *testing.T) {
 	t.Helper()
-	if err := lab.Basic().Settled(15*time.Second, "web"); err != nil {
+	if err := lab.Basic().Settled(30*time.Second, "web"); err != nil {
 		t.Fatal(err)
 	}
 }

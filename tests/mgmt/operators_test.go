@@ -73,7 +73,7 @@ func TestDataplaneHangs(t *testing.T) {
 		t.Errorf("three commands take %s", took)
 	}
 	goOn()
-	if err := topology.Eventually(10*time.Second, func() error {
+	if err := topology.Eventually(30*time.Second, func() error {
 		return client("curl", "-sf", "-m", "1", "http://10.1.0.59/").Run()
 	}); err != nil {
 		t.Errorf("the vserver does not answer: %v", err)
