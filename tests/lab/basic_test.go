@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ var lab *topology.Lab
 
 // TestMain: T=basic@TAG takes a lab of its own, beside others.
 func TestMain(m *testing.M) {
-	topology.Main(&lab, cmp.Or(os.Getenv("T"), "basic"), settled, m.Run)
+	topology.Main(&lab, "basic", settled, m.Run)
 }
 
 // full tells whether the long rows run too.

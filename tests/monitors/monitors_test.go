@@ -1,9 +1,7 @@
 package monitors
 
 import (
-	"cmp"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -17,7 +15,7 @@ var lab *topology.Lab
 
 // TestMain: T=monitors@TAG takes a lab of its own, beside others.
 func TestMain(m *testing.M) {
-	topology.Main(&lab, cmp.Or(os.Getenv("T"), "monitors"), func() error { return all("", "UP", 60*time.Second) }, m.Run)
+	topology.Main(&lab, "monitors", func() error { return all("", "UP", 60*time.Second) }, m.Run)
 }
 
 // services are the states and last responses of all services, by name.

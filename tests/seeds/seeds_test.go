@@ -2,9 +2,7 @@
 package seeds
 
 import (
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"sluice/tests/lab/topology"
@@ -15,8 +13,7 @@ var lab *topology.Lab
 
 // TestMain: T=basic@TAG takes labs of its own, beside others.
 func TestMain(m *testing.M) {
-	_, tag, _ := strings.Cut(os.Getenv("T"), "@")
-	topology.Main(&lab, "seed003@"+tag, func() error { return nil }, m.Run)
+	topology.Main(&lab, "seed003", func() error { return nil }, m.Run)
 }
 
 // shell runs a line that must succeed.

@@ -2,7 +2,6 @@ package soak
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -47,7 +46,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	topology.Main(&lab, cmp.Or(os.Getenv("T"), "workers@soak"), func() error { return lab.Basic().Settled(30*time.Second, "web", "echo") }, m.Run)
+	topology.Main(&lab, "workers@soak", func() error { return lab.Basic().Settled(30*time.Second, "web", "echo") }, m.Run)
 }
 
 // spell is how long traffic flows: SOAK, or 60 s.

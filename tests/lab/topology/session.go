@@ -12,7 +12,7 @@ import (
 // Main is what the TestMain of a package does that runs its tests in a lab of the name: it sets the lab and ends the program.
 func Main(lab **Lab, name string, ready func() error, run func() int) {
 	code, err := 1, error(nil)
-	if *lab, err = New(name, "../../bin"); err == nil {
+	if *lab, err = New(tagged(name), "../../bin"); err == nil {
 		code, err = (*lab).Test(ready, run)
 	}
 	if err != nil {
@@ -21,12 +21,21 @@ func Main(lab **Lab, name string, ready func() error, run func() int) {
 	os.Exit(code)
 }
 
+// tagged is the name of a lab with the tag of T=TOPOLOGY@TAG in the environment behind it, so that two runs of a package do not
+// take each other's.
+func tagged(name string) string {
+	_, tag, _ := strings.Cut(os.Getenv("T"), "@")
+	if !strings.Contains(name, "@") {
+		name += "@"
+	}
+	return name + tag
+}
+
 // Beside is what a test does that needs another lab than its package's: it brings that up with the tag of the package's one, has
 // lab be it while run is, and takes it down again.
 func Beside(lab **Lab, name string, ready func() error, run func()) error {
 	first := *lab
-	_, tag, _ := strings.Cut(os.Getenv("T"), "@")
-	other, err := New(name+"@"+tag, first.Bin)
+	other, err := New(tagged(name), first.Bin)
 	if err != nil {
 		return err
 	}
