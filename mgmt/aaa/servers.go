@@ -45,7 +45,7 @@ func serversOf(c *schema.Config) []server {
 			action = p.Action
 		}
 		if r := schema.Get[schema.RadiusAction](c, action); r != nil {
-			out = append(out, &radius{r})
+			out = append(out, &radiusServer{r})
 		} else if l := schema.Get[schema.LDAPAction](c, action); l != nil {
 			out = append(out, &ldapServer{l})
 		}

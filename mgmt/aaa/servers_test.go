@@ -319,7 +319,7 @@ func freeradius(t *testing.T) (port int, end func()) {
 	port = freePort(t, "udp")
 	write(t, dir, map[string]string{"radiusd.conf": strings.ReplaceAll(radiusConf, "PORT", fmt.Sprint(port)), "users": strings.ReplaceAll(users, "PASSWORD", strings.Repeat("p", 100))})
 	end = serve(t, "freeradius", "-f", "-l", "stdout", "-d", dir, "-D", "/usr/share/freeradius")
-	r := &radius{radiusAt(t, port)}
+	r := &radiusServer{radiusAt(t, port)}
 	r.Retries, r.AuthTimeout = 1, 1
 	until(t, "freeradius", func() bool { _, err := r.login(t.Context(), "alice", "alice-secret"); return err == nil })
 	return port, end
@@ -360,7 +360,7 @@ func TestFreeradiusLogins(t *testing.T) {
 	} {
 		r := radiusAt(t, port)
 		x.change(r)
-		groups, err := (&radius{r}).login(t.Context(), x.user, x.plain)
+		groups, err := (&radiusServer{r}).login(t.Context(), x.user, x.plain)
 		judge(t, name, groups, err, x.groups, x.fault)
 	}
 }
@@ -386,7 +386,7 @@ func TestFreeradiusForged(t *testing.T) {
 	}()
 	r := radiusAt(t, c.LocalAddr().(*net.UDPAddr).Port)
 	r.AuthTimeout, r.Retries = 1, 2
-	if groups, err := (&radius{r}).login(t.Context(), "alice", "alice-secret"); err == nil || !strings.Contains(err.Error(), "radKey") {
+	if groups, err := (&radiusServer{r}).login(t.Context(), "alice", "alice-secret"); err == nil || !strings.Contains(err.Error(), "radKey") {
 		t.Errorf("%v %v", groups, err)
 	}
 }
@@ -442,7 +442,7 @@ func TestServersAndFallback(t *testing.T) {
 
 // FuzzRadiusAnswer: nothing that comes from the network is trusted, and nothing of it is taken without the key.
 func FuzzRadiusAnswer(f *testing.F) {
-	r := &radius{&schema.RadiusAction{RadKey: "k", RadAttribute: 25, RadGroupSep: ";"}}
+	r := &radiusServer{&schema.RadiusAction{RadKey: "k", RadAttribute: 25, RadGroupSep: ";"}}
 	request := r.request("u", "p", &net.UDPAddr{})
 	f.Add([]byte{2, request[1], 0, 20, 20: 0}, uint8(2))
 	f.Add(request, uint8(11))
