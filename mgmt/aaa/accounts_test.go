@@ -1,11 +1,8 @@
 package aaa
 
 import (
-	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,43 +12,14 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 
+	"sluice/tests/logins"
 	"sluice/vendor-config/password"
 	"sluice/vendor-config/schema"
 )
 
-// cheap is a hash that costs a test nothing.
-func cheap(plain string) string {
-	return fmt.Sprintf("10a1b2c3d%x", sha1.Sum([]byte("0a1b2c3d"+plain+"\x00")))
-}
-
 // accounts are those of the settings alone.
 func accounts(list []Account) (*Accounts, error) {
 	return New(list, schema.New, slog.New(slog.DiscardHandler))
-}
-
-func newKey(t *testing.T) (gossh.Signer, string) {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer, string(gossh.MarshalAuthorizedKey(signer.PublicKey()))
-}
-
-func file(t *testing.T, text string, mode os.FileMode) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(name, mode); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
 
 func TestAccountsThatAreRefused(t *testing.T) {
@@ -59,10 +27,10 @@ func TestAccountsThatAreRefused(t *testing.T) {
 		list []Account
 		want string
 	}{
-		{[]Account{{Name: "a", PasswordHash: cheap("x")}, {Name: "a", PasswordHash: cheap("x")}}, `there are two accounts named "a"`},
-		{[]Account{{Name: "", PasswordHash: cheap("x")}}, "cannot be named"},
-		{[]Account{{Name: "a b", PasswordHash: cheap("x")}}, "cannot be named"},
-		{[]Account{{Name: "-a", PasswordHash: cheap("x")}}, "cannot be named"},
+		{[]Account{{Name: "a", PasswordHash: logins.Hash("x")}, {Name: "a", PasswordHash: logins.Hash("x")}}, `there are two accounts named "a"`},
+		{[]Account{{Name: "", PasswordHash: logins.Hash("x")}}, "cannot be named"},
+		{[]Account{{Name: "a b", PasswordHash: logins.Hash("x")}}, "cannot be named"},
+		{[]Account{{Name: "-a", PasswordHash: logins.Hash("x")}}, "cannot be named"},
 		{[]Account{{Name: "a"}}, "account a has neither a password-hash nor authorized-keys"},
 		{[]Account{{Name: "a", PasswordHash: "hunter2"}}, "account a: the password hash is not of the form"},
 	} {
@@ -74,7 +42,7 @@ func TestAccountsThatAreRefused(t *testing.T) {
 }
 
 func TestPasswordOfAnAccount(t *testing.T) {
-	a, err := accounts([]Account{{Name: "nsroot", PasswordHash: cheap("right")}, {Name: "void", PasswordHash: cheap("")}, {Name: "keyonly", AuthorizedKeys: "x"}})
+	a, err := accounts([]Account{{Name: "nsroot", PasswordHash: logins.Hash("right")}, {Name: "void", PasswordHash: logins.Hash("")}, {Name: "keyonly", AuthorizedKeys: "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +79,8 @@ func TestUnknownUserCostsAsMuch(t *testing.T) {
 }
 
 func TestKeysOfAnAccount(t *testing.T) {
-	mine, line := newKey(t)
-	other, otherLine := newKey(t)
+	mine, line, _ := logins.Key(t)
+	other, otherLine, _ := logins.Key(t)
 	weak, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
@@ -127,17 +95,17 @@ func TestKeysOfAnAccount(t *testing.T) {
 		want bool
 		says string
 	}{
-		"mine":            {file(t, "# a comment\n\n"+otherLine+line, 0o600), mine.PublicKey(), true, ""},
-		"not mine":        {file(t, line, 0o644), other.PublicKey(), false, ""},
-		"harmless option": {file(t, "no-port-forwarding,no-X11-forwarding "+line, 0o600), mine.PublicKey(), true, ""},
-		"option":          {file(t, `command="show version" `+line, 0o600), mine.PublicKey(), false, "line 1 has an option"},
-		"from":            {file(t, "\n"+`from="10.0.0.1" `+line, 0o600), mine.PublicKey(), false, "line 2 has an option"},
-		"broken line":     {file(t, "ssh-ed25519 AAAA\n"+line, 0o600), mine.PublicKey(), true, ""},
-		"only broken":     {file(t, "\x00\xff", 0o600), mine.PublicKey(), false, "line 1 is no public key"},
-		"others write":    {file(t, line, 0o666), mine.PublicKey(), false, "others may write"},
+		"mine":            {logins.File(t, "# a comment\n\n"+otherLine+line, 0o600), mine.PublicKey(), true, ""},
+		"not mine":        {logins.File(t, line, 0o644), other.PublicKey(), false, ""},
+		"harmless option": {logins.File(t, "no-port-forwarding,no-X11-forwarding "+line, 0o600), mine.PublicKey(), true, ""},
+		"option":          {logins.File(t, `command="show version" `+line, 0o600), mine.PublicKey(), false, "line 1 has an option"},
+		"from":            {logins.File(t, "\n"+`from="10.0.0.1" `+line, 0o600), mine.PublicKey(), false, "line 2 has an option"},
+		"broken line":     {logins.File(t, "ssh-ed25519 AAAA\n"+line, 0o600), mine.PublicKey(), true, ""},
+		"only broken":     {logins.File(t, "\x00\xff", 0o600), mine.PublicKey(), false, "line 1 is no public key"},
+		"others write":    {logins.File(t, line, 0o666), mine.PublicKey(), false, "others may write"},
 		"missing":         {filepath.Join(t.TempDir(), "none"), mine.PublicKey(), false, "cannot be read"},
-		"weak RSA":        {file(t, string(gossh.MarshalAuthorizedKey(weakKey)), 0o600), weakKey, false, "less than 2048"},
-		"large":           {file(t, strings.Repeat("#\n", 1<<20)+line, 0o600), mine.PublicKey(), false, "larger than 1 MiB"},
+		"weak RSA":        {logins.File(t, string(gossh.MarshalAuthorizedKey(weakKey)), 0o600), weakKey, false, "less than 2048"},
+		"large":           {logins.File(t, strings.Repeat("#\n", 1<<20)+line, 0o600), mine.PublicKey(), false, "larger than 1 MiB"},
 	} {
 		a, err := accounts([]Account{{Name: "u", AuthorizedKeys: x.path}})
 		if err != nil {
@@ -154,8 +122,8 @@ func TestKeysOfAnAccount(t *testing.T) {
 }
 
 func TestKeyTakenAwayNoLongerFits(t *testing.T) {
-	mine, line := newKey(t)
-	path := file(t, line, 0o600)
+	mine, line, _ := logins.Key(t)
+	path := logins.File(t, line, 0o600)
 	a, err := accounts([]Account{{Name: "u", AuthorizedKeys: path}})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/cli/grammar"
+	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
 
@@ -33,7 +34,7 @@ func configured(t *testing.T, lines ...string) (a *Accounts, run func(string) er
 			t.Fatalf("%s: %v", l, err)
 		}
 	}
-	a, err := New([]Account{{Name: "nsroot", PasswordHash: cheap("root")}}, func() *schema.Config { return c }, slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil)))
+	a, err := New([]Account{{Name: "nsroot", PasswordHash: logins.Hash("root")}}, func() *schema.Config { return c }, slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestPatternWithoutEnd(t *testing.T) {
 // TestPasswordsOfTheConfiguration: they count beside those of the settings, whose own they replace.
 func TestPasswordsOfTheConfiguration(t *testing.T) {
 	a, run := configured(t, "add system user u first", "add system user keyed")
-	mine, line := newKey(t)
+	mine, line, _ := logins.Key(t)
 	login := func(user, plain string) bool {
 		p, ok := a.Password(t.Context(), user, plain)
 		return ok && p.Name == user && !p.Remote

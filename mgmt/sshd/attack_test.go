@@ -11,6 +11,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"sluice/mgmt/aaa"
+	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
 
@@ -52,12 +53,12 @@ var what = map[string]func(*gossh.Session) error{
 }
 
 func attackedDoor(t *testing.T) (*door, gossh.Signer) {
-	mine, line := newKey(t)
+	mine, line, _ := logins.Key(t)
 	return start(t, func(o *Options) {
 		o.Limits.Failures = 100
 		o.Subsystems = map[string]Subsystem{"netconf": func(context.Context, Login, io.ReadWriter) int { return 0 }}
-		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "nsroot", PasswordHash: cheap(rootPassword)},
-			aaa.Account{Name: "oper01", PasswordHash: cheap(operPassword), AuthorizedKeys: file(t, line, 0o600)})
+		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "nsroot", PasswordHash: logins.Hash(rootPassword)},
+			aaa.Account{Name: "oper01", PasswordHash: logins.Hash(operPassword), AuthorizedKeys: logins.File(t, line, 0o600)})
 	}), mine
 }
 

@@ -15,6 +15,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"sluice/cli/shell"
+	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
 
@@ -210,7 +211,7 @@ func TestBannerIsShownBeforeLogin(t *testing.T) {
 
 func TestNewRefusesABadHostKey(t *testing.T) {
 	a := accountsOf(t, &appliance{config: schema.New()})
-	_, err := New(Options{Accounts: a, HostKey: file(t, "x", 0o600), Log: slog.New(slog.DiscardHandler), Backend: func(Login) shell.Backend { return nil }})
+	_, err := New(Options{Accounts: a, HostKey: logins.File(t, "x", 0o600), Log: slog.New(slog.DiscardHandler), Backend: func(Login) shell.Backend { return nil }})
 	if err == nil || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}

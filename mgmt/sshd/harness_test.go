@@ -3,14 +3,9 @@ package sshd
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/sha1"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,6 +17,7 @@ import (
 	"sluice/cli/grammar"
 	"sluice/cli/shell"
 	"sluice/mgmt/aaa"
+	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
 
@@ -117,11 +113,6 @@ const (
 	operPassword = "oper-secret-2"
 )
 
-// cheap is a hash that costs a test nothing.
-func cheap(plain string) string {
-	return fmt.Sprintf("10a1b2c3d%x", sha1.Sum([]byte("0a1b2c3d"+plain+"\x00")))
-}
-
 // accountsOf are accounts of the settings, and those of the appliance's configuration.
 func accountsOf(t *testing.T, a *appliance, list ...aaa.Account) *aaa.Accounts {
 	t.Helper()
@@ -132,36 +123,11 @@ func accountsOf(t *testing.T, a *appliance, list ...aaa.Account) *aaa.Accounts {
 	return accounts
 }
 
-func newKey(t *testing.T) (gossh.Signer, string) {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer, string(gossh.MarshalAuthorizedKey(signer.PublicKey()))
-}
-
-func file(t *testing.T, text string, mode os.FileMode) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(name, mode); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
 // start opens a door with the accounts nsroot and oper01; change may change the options.
 func start(t *testing.T, change func(*Options)) *door {
 	t.Helper()
 	d := &door{t: t, appliance: &appliance{config: schema.New(), gate: make(chan bool)}}
-	accounts := []aaa.Account{{Name: "nsroot", PasswordHash: cheap(rootPassword)}, {Name: "oper01", PasswordHash: cheap(operPassword)}}
+	accounts := []aaa.Account{{Name: "nsroot", PasswordHash: logins.Hash(rootPassword)}, {Name: "oper01", PasswordHash: logins.Hash(operPassword)}}
 	o := Options{
 		HostKey: filepath.Join(t.TempDir(), "host_key"), Host: func() string { return "adc1" }, Banner: func() string { return "Authorized use only.\n" }, Greeting: "Welcome to adc1.\n",
 		Log:    slog.New(slog.NewTextHandler(d, nil)),

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sluice/tests/logins"
 )
 
 func TestHostKeyIsMadeOnceAndKept(t *testing.T) {
@@ -39,10 +41,10 @@ func TestHostKeyThatCannotBeUsed(t *testing.T) {
 	}
 	text, _ := os.ReadFile(good)
 	for name, x := range map[string][2]string{
-		"garbage":   {file(t, "garbage", 0o600), "holds no SSH host key"},
-		"empty":     {file(t, "", 0o600), "holds no SSH host key"},
-		"cut off":   {file(t, string(text[:len(text)/2]), 0o600), "holds no SSH host key"},
-		"readable":  {file(t, string(text), 0o644), "chmod 600"},
+		"garbage":   {logins.File(t, "garbage", 0o600), "holds no SSH host key"},
+		"empty":     {logins.File(t, "", 0o600), "holds no SSH host key"},
+		"cut off":   {logins.File(t, string(text[:len(text)/2]), 0o600), "holds no SSH host key"},
+		"readable":  {logins.File(t, string(text), 0o644), "chmod 600"},
 		"directory": {t.TempDir(), "cannot be read"},
 		"no place":  {filepath.Join(good, "x"), "host key"},
 	} {

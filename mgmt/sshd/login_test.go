@@ -9,6 +9,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"sluice/mgmt/aaa"
+	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
 
@@ -49,10 +50,10 @@ func TestWrongLogins(t *testing.T) {
 }
 
 func TestPublicKeyLogin(t *testing.T) {
-	mine, line := newKey(t)
-	other, _ := newKey(t)
+	mine, line, _ := logins.Key(t)
+	other, _, _ := logins.Key(t)
 	d := start(t, func(o *Options) {
-		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "oper01", AuthorizedKeys: file(t, line, 0o600)}, aaa.Account{Name: "nsroot", PasswordHash: cheap(rootPassword)})
+		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "oper01", AuthorizedKeys: logins.File(t, line, 0o600)}, aaa.Account{Name: "nsroot", PasswordHash: logins.Hash(rootPassword)})
 	})
 	c, err := d.dial("oper01", gossh.PublicKeys(mine))
 	if err != nil {

@@ -3,9 +3,6 @@ package sshd
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"fmt"
 	"net"
 	"os"
@@ -18,9 +15,9 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	gossh "golang.org/x/crypto/ssh"
 
 	"sluice/mgmt/aaa"
+	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
 
@@ -39,34 +36,17 @@ func newOpenSSH(t *testing.T, change func(*Options)) *openSSH {
 		}
 	}
 	dir := t.TempDir()
-	private, public := keyFile(t)
+	_, public, private := logins.Key(t)
 	if err := os.WriteFile(filepath.Join(dir, "id"), private, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d := start(t, func(o *Options) {
-		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "nsroot", PasswordHash: cheap(rootPassword), AuthorizedKeys: file(t, public, 0o600)})
+		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "nsroot", PasswordHash: logins.Hash(rootPassword), AuthorizedKeys: logins.File(t, public, 0o600)})
 		if change != nil {
 			change(o)
 		}
 	})
 	return &openSSH{d, dir}
-}
-
-func keyFile(t *testing.T) (private []byte, public string) {
-	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := gossh.MarshalPrivateKey(key, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(block), string(gossh.MarshalAuthorizedKey(signer.PublicKey()))
 }
 
 // command is `ssh nsroot@door more...`.

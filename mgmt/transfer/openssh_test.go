@@ -3,9 +3,6 @@ package transfer
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"log/slog"
 	"net"
@@ -18,11 +15,10 @@ import (
 	"testing"
 	"time"
 
-	gossh "golang.org/x/crypto/ssh"
-
 	"sluice/cli/shell"
 	"sluice/mgmt/aaa"
 	"sluice/mgmt/sshd"
+	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
 
@@ -52,20 +48,15 @@ func (r *rig) logged() string {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, config: t.TempDir(), dir: t.TempDir()}
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := gossh.MarshalPrivateKey(key, "")
-	signer, _ := gossh.NewSignerFromKey(key)
-	r.file(filepath.Join(r.dir, "id"), string(pem.EncodeToMemory(block)))
-	r.file(filepath.Join(r.dir, "keys"), string(gossh.MarshalAuthorizedKey(signer.PublicKey())))
+	_, line, private := logins.Key(t)
+	r.file(filepath.Join(r.dir, "id"), string(private))
+	r.file(filepath.Join(r.dir, "keys"), line)
 	r.file(filepath.Join(r.dir, "machine"), outside)
 	c := schema.New()
 	user := schema.Of[schema.SystemUser]().Fresh().(*schema.SystemUser)
 	user.Name = "norma"
 	schema.Put(c, user)
-	schema.Put(c, &schema.SystemUserKey{User: "norma", Key: strings.TrimSpace(string(gossh.MarshalAuthorizedKey(signer.PublicKey())))})
+	schema.Put(c, &schema.SystemUserKey{User: "norma", Key: strings.TrimSpace(line)})
 	schema.Put(c, &schema.SystemUserPolicy{User: "norma", Policy: "network", Priority: 1})
 	log := slog.New(slog.NewTextHandler(r, nil))
 	accounts, err := aaa.New([]aaa.Account{{Name: "nsroot", AuthorizedKeys: filepath.Join(r.dir, "keys")}}, func() *schema.Config { return c }, log)
