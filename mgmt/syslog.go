@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"path/filepath"
 
 	"sluice/mgmt/show"
@@ -50,16 +49,9 @@ func syslogTargets(c *schema.Config, certificates string) []telemetry.Target {
 }
 
 func syslogTarget(a *schema.AuditSyslogAction, certificates string) telemetry.Target {
-	t := telemetry.Target{Name: a.Name, Server: a.ServerDomainName, Port: a.ServerPort, Transport: a.Transport,
-		Facility: facility(a.LogFacility), Wanted: schema.SeverityMask(a.LogLevel), CertName: a.CertName}
-	if a.ServerIP.IsValid() {
-		t.Server = a.ServerIP.String()
-	}
-	usual := uint16(514)
-	if t.Transport == "TLS" {
-		usual = 6514
-	}
-	t.Port = cmp.Or(t.Port, usual)
+	t := telemetry.Target{Name: a.Name, Transport: a.Transport, Facility: facility(a.LogFacility), Wanted: schema.SeverityMask(a.LogLevel),
+		CertName: a.CertName}
+	t.Server, t.Port = a.Server()
 	if a.CACertFile != "" {
 		t.CA = filepath.Join(certificates, a.CACertFile)
 	}

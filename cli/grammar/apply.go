@@ -62,16 +62,25 @@ func (op *Op) apply(c *schema.Config) error {
 	return op.change(c)
 }
 
-// fresh is the row that the operation adds.
-func (op *Op) fresh() (any, error) {
-	o := op.Object
-	row := o.Fresh()
-	v := reflect.ValueOf(row).Elem()
-	for i, f := range o.Keys() {
-		if err := f.Set(v, op.Key[i]); err != nil {
+// blank is a row that has the operation's key and is at its defaults else.
+func (op *Op) blank() (any, error) {
+	row := op.Object.Fresh()
+	for i, f := range op.Object.Keys() {
+		if err := f.Set(reflect.ValueOf(row).Elem(), op.Key[i]); err != nil {
 			return nil, err
 		}
 	}
+	return row, nil
+}
+
+// fresh is the row that the operation adds.
+func (op *Op) fresh() (any, error) {
+	o := op.Object
+	row, err := op.blank()
+	if err != nil {
+		return nil, err
+	}
+	v := reflect.ValueOf(row).Elem()
 	given := map[*schema.Field]bool{}
 	for _, a := range op.Args {
 		if err := a.Field.Set(v, a.Value); err != nil {
@@ -162,16 +171,15 @@ func (op *Op) change(c *schema.Config) error {
 	if err != nil {
 		return err
 	}
-	p := reflect.New(o.Type)
-	v := p.Elem()
-	v.Set(reflect.ValueOf(old).Elem())
+	row := o.Copy(old)
+	v := reflect.ValueOf(row).Elem()
 	switch op.Verb {
 	case "enable":
 		err = setState(o, v, "ENABLED")
-		schema.Stay(p.Interface(), "ENABLED")
+		schema.Stay(row, "ENABLED")
 	case "disable":
 		if slices.Contains(schema.Leavers(), o) {
-			return op.leave(c, p.Interface())
+			return op.leave(c, row)
 		}
 		err = setState(o, v, "DISABLED")
 	default:
@@ -180,7 +188,7 @@ func (op *Op) change(c *schema.Config) error {
 	if err != nil {
 		return err
 	}
-	return put(c, o, p.Interface())
+	return put(c, o, row)
 }
 
 // leave is disable of what may take its time to go.
@@ -249,20 +257,9 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 	switch {
 	case ok:
 		return row, nil
-	case op.Object.Single:
-		return op.Object.Fresh(), nil
-	case op.Object == schema.Of[schema.SystemUser]() && op.Key[0] == schema.RootUser && op.Verb == "set":
-		root := op.Object.Fresh().(*schema.SystemUser)
-		root.Name = schema.RootUser
-		return root, nil
-	case op.Object.Verbs[0] == "set": // there is no other way to add it
-		fresh := op.Object.Fresh()
-		for i, f := range op.Object.Keys() {
-			if err := f.Set(reflect.ValueOf(fresh).Elem(), op.Key[i]); err != nil {
-				return nil, err
-			}
-		}
-		return fresh, nil
+	case op.Object.Single, op.Object.Verbs[0] == "set", // there is no other way to add it
+		op.Object == schema.Of[schema.SystemUser]() && op.Key[0] == schema.RootUser && op.Verb == "set":
+		return op.blank()
 	case op.Object == schema.Of[schema.LBMonitor]() && op.Object.Builtin(op.Key[0]):
 		return nil, schema.Refuse(schema.NotPermitted, op.Key[0]).Because("the monitor is built in and cannot be changed; add one of your own")
 	case len(op.Key) > 1 && op.Object.Verbs[0] == "bind":

@@ -288,6 +288,23 @@ func placeholder(f *schema.Field) string {
 	return "<" + f.CLI + ">"
 }
 
+// arguments calls each for every argument of the command with its name as it is typed: the positionals, then the keywords, each
+// with what may stand behind its value.
+func (f *form) arguments(each func(name string, field *schema.Field)) {
+	for _, p := range f.pos {
+		each(p.CLI, p)
+	}
+	for _, k := range f.keywords() {
+		each("-"+k.field.CLI, k.field)
+		if f.verb == "unset" {
+			continue
+		}
+		for _, a := range after(k) {
+			each(a.CLI, a)
+		}
+	}
+}
+
 // after are the fields that may follow the keyword's value, each behind the one before.
 func after(k keyword) []*schema.Field {
 	var out []*schema.Field

@@ -31,22 +31,11 @@ func Help(head string) (string, error) {
 func explain(f *form) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n    %s\n", usage(f), f.objs[0].Help)
-	argument := func(name string, field *schema.Field) {
+	f.arguments(func(name string, field *schema.Field) {
 		fmt.Fprintf(&b, "\n  %s\n    %s\n", name, describe(field))
 		if len(field.Enum) > 0 && f.verb != "unset" {
 			fmt.Fprintf(&b, "    One of: %s\n", strings.Join(field.Enum, " "))
 		}
-	}
-	for _, p := range f.pos {
-		argument(p.CLI, p)
-	}
-	for _, k := range f.keywords() {
-		argument("-"+k.field.CLI, k.field)
-		if f.verb != "unset" {
-			for _, a := range after(k) {
-				argument(a.CLI, a)
-			}
-		}
-	}
+	})
 	return b.String()
 }

@@ -27,10 +27,9 @@ func (op *Op) ordered(c *schema.Config, o *schema.Object) error {
 		}
 		slices.SortStableFunc(rows, func(a, b any) int { return cmp.Compare(priority(a), priority(b)) })
 		for i, row := range rows {
-			n := reflect.New(o.Type)
-			n.Elem().Set(reflect.ValueOf(row).Elem())
-			n.Elem().Field(f.Index).SetUint(uint64(i+1) * priorityStep)
-			c.Put(o, n.Interface())
+			n := o.Copy(row)
+			reflect.ValueOf(n).Elem().Field(f.Index).SetUint(uint64(i+1) * priorityStep)
+			c.Put(o, n)
 		}
 	}
 	return nil

@@ -143,20 +143,12 @@ func collect(rows []*entry, f *form) []*entry {
 			rows[i].verbs = append(rows[i].verbs, f.verb)
 		}
 	}
-	for _, p := range f.pos {
-		add(p.CLI, p)
-		if o := f.at(p).obj.Other(p); o != nil && f.verb == "add" {
+	f.arguments(func(name string, field *schema.Field) {
+		add(name, field)
+		if o := f.at(field).obj.Other(field); o != nil && f.verb == "add" {
 			add(o.CLI, o)
 		}
-	}
-	for _, k := range f.keywords() {
-		add("-"+k.field.CLI, k.field)
-		if f.verb != "unset" {
-			for _, a := range after(k) {
-				add(a.CLI, a)
-			}
-		}
-	}
+	})
 	return rows
 }
 

@@ -22,22 +22,19 @@ func (op *Op) rename(c *schema.Config) error {
 		return schema.Refuse(schema.RowExists, Label(o), to)
 	}
 	speaking := speakers(c, o, op.Key[0])
-	row := reflect.New(o.Type)
-	row.Elem().Set(reflect.ValueOf(old).Elem())
-	if err := o.Keys()[0].Set(row.Elem(), to); err != nil {
+	row := o.Copy(old)
+	if err := o.Keys()[0].Set(reflect.ValueOf(row).Elem(), to); err != nil {
 		return err
 	}
-	c.Rename(o, op.Key[0], row.Interface())
+	c.Rename(o, op.Key[0], row)
 	for _, s := range speaking {
-		n := reflect.New(s.o.Type)
-		key := s.o.Key(s.row)
-		n.Elem().Set(reflect.ValueOf(s.row).Elem())
+		n := s.o.Copy(s.row)
 		for _, f := range s.fields {
-			if err := f.Set(n.Elem(), to); err != nil {
+			if err := f.Set(reflect.ValueOf(n).Elem(), to); err != nil {
 				return err
 			}
 		}
-		c.Rename(s.o, key, n.Interface())
+		c.Rename(s.o, s.o.Key(s.row), n)
 	}
 	renamed, _ := c.Row(o, to) // which may speak of itself
 	if err := checkRow(c, o, renamed); err != nil {

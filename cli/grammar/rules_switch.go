@@ -24,12 +24,11 @@ func (op *Op) switchMonitors(c *schema.Config) error {
 			continue
 		}
 		found = true
-		fresh := reflect.New(o.Type)
-		fresh.Elem().Set(v)
-		if err := o.Field("monState").Set(fresh.Elem(), map[string]string{"enable": "ENABLED", "disable": "DISABLED"}[op.Verb]); err != nil {
+		fresh := o.Copy(row)
+		if err := o.Field("monState").Set(reflect.ValueOf(fresh).Elem(), map[string]string{"enable": "ENABLED", "disable": "DISABLED"}[op.Verb]); err != nil {
 			return err
 		}
-		c.Put(o, fresh.Interface())
+		c.Put(o, fresh)
 	}
 	switch {
 	case found:

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
@@ -85,10 +84,9 @@ func (e *Engine) takeOut(d *compile.Departure, why string) {
 		if !ok || row != d.Row {
 			return nil
 		}
-		out := reflect.New(d.Object.Type)
-		out.Elem().Set(reflect.ValueOf(row).Elem())
-		schema.Stay(out.Interface(), "DISABLED")
-		c.Put(d.Object, out.Interface())
+		out := d.Object.Copy(row)
+		schema.Stay(out, "DISABLED")
+		c.Put(d.Object, out)
 		return nil
 	})
 	if err != nil {

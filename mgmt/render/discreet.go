@@ -16,14 +16,12 @@ func Discreet(c *schema.Config) *schema.Config {
 				continue
 			}
 			for _, row := range d.Rows(o) {
-				v := reflect.ValueOf(row).Elem()
-				if f.Text(v) == "" {
+				if f.Text(reflect.ValueOf(row).Elem()) == "" {
 					continue
 				}
-				hidden := reflect.New(o.Type)
-				hidden.Elem().Set(v)
-				hidden.Elem().Field(f.Index).SetString(schema.Hidden)
-				d.Put(o, hidden.Interface())
+				hidden := o.Copy(row)
+				reflect.ValueOf(hidden).Elem().Field(f.Index).SetString(schema.Hidden)
+				d.Put(o, hidden)
 			}
 		}
 	}

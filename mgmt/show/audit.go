@@ -13,16 +13,9 @@ func showSyslogAction(p *page) error {
 		return err
 	}
 	for i, a := range rows {
-		server := a.ServerDomainName
-		if a.ServerIP.IsValid() {
-			server = a.ServerIP.String()
-		}
-		usual := uint16(514)
-		if a.Transport == "TLS" {
-			usual = 6514
-		}
+		server, port := a.Server()
 		p.number(i, one)
-		p.f("Name: %s\n\tServer IP: %s\tPort: %d\tTransport: %s\n", a.Name, server, cmp.Or(a.ServerPort, usual), a.Transport)
+		p.f("Name: %s\n\tServer IP: %s\tPort: %d\tTransport: %s\n", a.Name, server, port, a.Transport)
 		p.f("\tLoglevel: %s\tFacility: %s\n", a.LogLevel, a.LogFacility)
 		if a.Transport == "TLS" {
 			p.f("\tAuthorities: %s\tCertificate of: %s\n", cmp.Or(a.CACertFile, "those of the system"), cmp.Or(a.CertName, server))

@@ -16,8 +16,8 @@ import (
 	"sluice/tests/lab/topology"
 )
 
-const usage = `usage:
-  lab up TOPOLOGY              bring it up (basic, workers, seed003, seed003workers, monitors, upper or nsip; basic@TAG for one more) and leave it running
+var usage = `usage:
+  lab up TOPOLOGY              bring it up (` + strings.Join(topology.Names, ", ") + `; basic@TAG for one more) and leave it running
   lab down TOPOLOGY            take it down
   lab exec TOPOLOGY NODE CMD   run a command inside a node
   lab ssh TOPOLOGY [LINE]      log in to the appliance's shell, or run one line
@@ -131,11 +131,12 @@ func up(name string) error {
 
 // hints tells how to enter a running lab.
 func hints(l *topology.Lab, name string) string {
+	a := l.Appliance()
 	return fmt.Sprintf(`  the shell     bin/sluice-lab ssh %[1]s             (or: ip netns exec %[2]s ssh nsroot@%[3]s, password %[4]s)
-  the client    ip netns exec %[2]s %[5]s
+  the client    ip netns exec %[5]s %[6]s
   take it down  bin/sluice-lab down %[1]s
-  logs          %[6]s
-`, name, l.NS("client"), topology.ShellIP, topology.Password, l.Request(), strings.TrimSuffix(l.Path("x"), "x"))
+  logs          %[7]s
+`, name, l.NS(a.From), a.Addr, topology.Password, l.NS("client"), l.Request(), strings.TrimSuffix(l.Path("x"), "x"))
 }
 
 func attached(cmd *exec.Cmd) error {

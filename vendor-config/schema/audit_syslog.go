@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -18,6 +19,18 @@ type AuditSyslogAction struct {
 	Transport        string     `cli:"transport" enum:"UDP,TCP,TLS" def:"UDP" fixed:"yes" only:"add" help:"How messages travel: TCP counts octets (RFC 6587), TLS as in RFC 5425"`
 	CACertFile       string     `cli:"caCertFile" max:"127" syntax:"file" for:"transport TLS" help:"File below ssl of the configuration directory with the authorities that vouch for the server, with TLS; those of the system when left out"`
 	CertName         string     `cli:"certName" max:"253" syntax:"host" for:"transport TLS" help:"Domain name that the server's certificate must bear, with TLS; its address or domain name when left out"`
+}
+
+// Server is where the messages go: an address or a domain name, and the port.
+func (a *AuditSyslogAction) Server() (host string, port uint16) {
+	host, port = a.ServerDomainName, 514
+	if a.ServerIP.IsValid() {
+		host = a.ServerIP.String()
+	}
+	if a.Transport == "TLS" {
+		port = 6514
+	}
+	return host, cmp.Or(a.ServerPort, port)
 }
 
 // AuditSyslogPolicy chooses what an action gets; so far that is everything.

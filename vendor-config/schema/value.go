@@ -144,6 +144,13 @@ func (o *Object) Fresh() any {
 	return p.Interface()
 }
 
+// Copy returns a pointer to a row that is the caller's own and like another.
+func (o *Object) Copy(row any) any {
+	p := reflect.New(o.Type)
+	p.Elem().Set(reflect.ValueOf(row).Elem())
+	return p.Interface()
+}
+
 // Reset gives the field of the row v its default, which may depend on another field, or its zero value.
 func (f *Field) Reset(o *Object, v reflect.Value) {
 	d := f.DefaultIn(o, v)
