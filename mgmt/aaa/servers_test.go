@@ -3,14 +3,8 @@ package aaa
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"log/slog"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -20,57 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"sluice/tests/programs"
 	"sluice/vendor-config/schema"
 )
-
-// freePort is a port of loopback that nobody has.
-func freePort(t *testing.T, network string) int {
-	t.Helper()
-	if network == "udp" {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		return c.LocalAddr().(*net.UDPAddr).Port
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-// serve starts a program that ends with the test, and returns what ends it before.
-func serve(t *testing.T, name string, args ...string) (end func()) {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatalf("%v: make deps installs it", err)
-	}
-	var out bytes.Buffer
-	c := exec.Command(path, args...)
-	c.Stdout, c.Stderr = &out, &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := false
-	end = func() {
-		if !ended {
-			ended = true
-			_ = c.Process.Kill()
-			_ = c.Wait()
-		}
-	}
-	t.Cleanup(func() {
-		end()
-		if t.Failed() {
-			t.Logf("%s: %s", name, &out)
-		}
-	})
-	return end
-}
 
 // until waits until it is so.
 func until(t *testing.T, what string, is func() bool) {
@@ -89,28 +35,6 @@ func write(t *testing.T, dir string, files map[string]string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// certificate writes a certificate for 127.0.0.1 and its key, which no authority knows.
-func certificate(t *testing.T, dir string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	cert, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, map[string]string{
-		"cert.pem": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})),
-		"key.pem":  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-	})
 }
 
 const slapdConf = `include /etc/ldap/schema/core.schema
@@ -167,13 +91,13 @@ userPassword: twin-secret
 func slapd(t *testing.T) (plain, secure int, end func()) {
 	t.Helper()
 	dir := t.TempDir()
-	certificate(t, dir)
+	programs.Certificate(t, dir)
 	write(t, dir, map[string]string{"slapd.conf": slapdConf, "people.ldif": people})
 	if out, err := exec.Command("slapadd", "-f", dir+"/slapd.conf", "-l", dir+"/people.ldif").CombinedOutput(); err != nil {
 		t.Fatalf("slapadd: %v: %s", err, out)
 	}
-	plain, secure = freePort(t, "tcp"), freePort(t, "tcp")
-	end = serve(t, "slapd", "-f", dir+"/slapd.conf", "-d", "0", "-h", fmt.Sprintf("ldap://127.0.0.1:%d ldaps://127.0.0.1:%d", plain, secure))
+	plain, secure = programs.FreePort(t, "tcp"), programs.FreePort(t, "tcp")
+	end = programs.Start(t, "slapd", "-f", dir+"/slapd.conf", "-d", "0", "-h", fmt.Sprintf("ldap://127.0.0.1:%d ldaps://127.0.0.1:%d", plain, secure))
 	until(t, "slapd", func() bool {
 		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", secure))
 		if err == nil {
@@ -316,9 +240,9 @@ old Cleartext-Password := "old-secret"
 func freeradius(t *testing.T) (port int, end func()) {
 	t.Helper()
 	dir := t.TempDir()
-	port = freePort(t, "udp")
+	port = programs.FreePort(t, "udp")
 	write(t, dir, map[string]string{"radiusd.conf": strings.ReplaceAll(radiusConf, "PORT", fmt.Sprint(port)), "users": strings.ReplaceAll(users, "PASSWORD", strings.Repeat("p", 100))})
-	end = serve(t, "freeradius", "-f", "-l", "stdout", "-d", dir, "-D", "/usr/share/freeradius")
+	end = programs.Start(t, "freeradius", "-f", "-l", "stdout", "-d", dir, "-D", "/usr/share/freeradius")
 	r := &radiusServer{radiusAt(t, port)}
 	r.Retries, r.AuthTimeout = 1, 1
 	until(t, "freeradius", func() bool { _, err := r.login(t.Context(), "alice", "alice-secret"); return err == nil })

@@ -2,37 +2,30 @@ package telemetry
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"sluice/tests/programs"
 )
 
 // receiver is an rsyslogd of its own that writes what it understands into a file.
 type receiver struct {
 	t    *testing.T
 	dir  string
-	port uint16
+	port int
 	kind string
-	cmd  *exec.Cmd
+	stop func()
 }
 
-const rsyslogConf = `global(workDirectory="%[1]s" defaultNetstreamDriverCAFile="%[1]s/ca.pem" defaultNetstreamDriverCertFile="%[1]s/cert.pem" defaultNetstreamDriverKeyFile="%[1]s/key.pem")
+const rsyslogConf = `global(workDirectory="%[1]s" defaultNetstreamDriverCAFile="%[1]s/cert.pem" defaultNetstreamDriverCertFile="%[1]s/cert.pem" defaultNetstreamDriverKeyFile="%[1]s/key.pem")
 template(name="seen" type="string" string="%%pri%%|%%timestamp:::date-rfc3339%%|%%hostname%%|%%app-name%%|%%procid%%|%%structured-data%%|%%msg%%\n")
 module(load="%[2]s" %[3]s)
 ruleset(name="all") { action(type="omfile" file="%[1]s/seen" template="seen" asyncWriting="off") }
@@ -47,15 +40,15 @@ func newReceiver(t *testing.T, kind string) *receiver {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	r := &receiver{t: t, dir: dir, kind: kind, port: freePort(t, kind)}
-	certificate(t, dir)
-	module, extra := "imtcp", ""
+	programs.Certificate(t, dir)
+	network, module, extra := "tcp", "imtcp", ""
 	switch kind {
 	case "UDP":
-		module = "imudp"
+		network, module = "udp", "imudp"
 	case "TLS":
 		extra = `StreamDriver.Name="gtls" StreamDriver.Mode="1" StreamDriver.Authmode="anon"`
 	}
+	r := &receiver{t: t, dir: dir, kind: kind, port: programs.FreePort(t, network)}
 	conf := fmt.Sprintf(rsyslogConf, dir, module, extra, r.port)
 	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
@@ -64,45 +57,14 @@ func newReceiver(t *testing.T, kind string) *receiver {
 	return r
 }
 
-func freePort(t *testing.T, kind string) uint16 {
-	t.Helper()
-	if kind == "UDP" {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		return uint16(c.LocalAddr().(*net.UDPAddr).Port)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return uint16(l.Addr().(*net.TCPAddr).Port)
-}
-
 func (r *receiver) start() {
 	r.t.Helper()
-	r.cmd = exec.Command("rsyslogd", "-n", "-f", filepath.Join(r.dir, "conf"), "-i", filepath.Join(r.dir, "pid"))
-	r.cmd.Stdout, r.cmd.Stderr = r.t.Output(), r.t.Output()
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := r.cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(r.stop)
+	r.stop = programs.Start(r.t, "rsyslogd", "-n", "-f", filepath.Join(r.dir, "conf"), "-i", filepath.Join(r.dir, "pid"))
 	if r.kind == "UDP" { // datagrams to nobody are lost: wait until it is there
 		r.until("the socket", func() bool {
 			list, _ := os.ReadFile("/proc/net/udp")
 			return strings.Contains(string(list), fmt.Sprintf("0100007F:%04X", r.port))
 		})
-	}
-}
-
-func (r *receiver) stop() {
-	if r.cmd.ProcessState == nil {
-		_ = r.cmd.Process.Kill()
-		_ = r.cmd.Wait()
 	}
 }
 
@@ -120,34 +82,10 @@ func (r *receiver) until(what string, is func() bool) {
 	}
 }
 
-// certificate writes a certificate for 127.0.0.1 that vouches for itself.
-func certificate(t *testing.T, dir string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "logs"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"logs.example.com"}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "ca.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func (r *receiver) target(wanted uint8) Target {
-	t := Target{Name: "t", Server: "127.0.0.1", Port: r.port, Transport: r.kind, Facility: 19, Wanted: wanted}
+	t := Target{Name: "t", Server: "127.0.0.1", Port: uint16(r.port), Transport: r.kind, Facility: 19, Wanted: wanted}
 	if r.kind == "TLS" {
-		t.CA = filepath.Join(r.dir, "ca.pem")
+		t.CA = filepath.Join(r.dir, "cert.pem")
 	}
 	return t
 }
@@ -266,9 +204,9 @@ func TestServerThatDoesNotRead(t *testing.T) {
 func TestWrongCertificate(t *testing.T) {
 	r := newReceiver(t, "TLS")
 	other := t.TempDir()
-	certificate(t, other)
+	programs.Certificate(t, other)
 	strange, wrongName, named := r.target(0xff), r.target(0xff), r.target(0xff)
-	strange.Name, strange.CA = "strange", filepath.Join(other, "ca.pem")
+	strange.Name, strange.CA = "strange", filepath.Join(other, "cert.pem")
 	wrongName.Name, wrongName.CertName = "wrongName", "elsewhere.example.com"
 	named.Name, named.CertName = "named", "logs.example.com"
 	missing := r.target(0xff)
