@@ -60,6 +60,12 @@ func afterSession(word string, rest []Token) []Candidate {
 			return append(next, Candidate{Text: Enter, Help: ""})
 		}
 	}
+	switch file := (Candidate{Text: "<fileName>", Help: "File of commands in the configuration folder"}); {
+	case word == "batch" && len(rest) == 0:
+		return []Candidate{{Text: "-fileName", Help: file.Help}}
+	case word == "batch" && len(rest) == 1, word == "source" && len(rest) == 0:
+		return []Candidate{file}
+	}
 	return []Candidate{{Text: Enter}}
 }
 

@@ -11,7 +11,17 @@ import (
 // wrong are commands that are refused, given the lab's configuration: the whole error, and the word at fault that it names.
 var wrong = []struct{ line, fault, want string }{
 	{"frobnicate", "frobnicate", "No such command [frobnicate]"},
-	{"s", "s", "Ambiguous command [s]: it may be save, set, show, start, stat, stop"},
+	{"s", "s", "Ambiguous command [s]: it may be save, set, show, source, start, stat, stop"},
+	{"source", "fileName", "Required argument missing [fileName]"},
+	{"source a b", "b", "No such argument [b]"},
+	{"source -a", "-a", "No such argument [-a]"},
+	{"source \"\"", "fileName", "Invalid value [fileName, ]: it is the name of a file"},
+	{"batch a", "a", "No such argument [a]"},
+	{"batch", "fileName", "Required argument missing [fileName]"},
+	{"batch -f", "fileName", "Required argument missing [fileName]"},
+	{"batch -fileName a -fileName b", "-fileName", "No such argument [-fileName]"},
+	{"batch -fileName a -outfile b", "outfile", "Feature not supported in this release [outfile]"},
+	{"batch -fileName a -ntimes 2", "ntimes", "Feature not supported in this release [ntimes]"},
 	{"exit now", "now", "No such argument [now]"},
 	{"whoami x", "x", "No such argument [x]"},
 	{"bind lb", "lb", "Incomplete command [bind lb]: next is one of vserver metricTable monitor group wlm"},

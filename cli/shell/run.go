@@ -25,6 +25,8 @@ type runner struct {
 	mode    mode
 	history *history
 	confirm func(question string) bool // nil: there is nobody to ask
+
+	sourcing bool // the lines of a file are executed
 }
 
 // run executes one line. done tells whether ` Done` follows the text: an empty line gives nothing.
@@ -55,6 +57,9 @@ func (r *runner) run(ctx context.Context, line string) (text string, done bool, 
 func (r *runner) execute(ctx context.Context, op *grammar.Op) (string, error) {
 	switch {
 	case op.Object == nil:
+		if op.Verb == "source" || op.Verb == "batch" {
+			return r.source(ctx, op)
+		}
 		return r.session(op)
 	case op.Object == schema.Of[schema.CLIMode](), op.Object == schema.Of[schema.CLIPrompt]():
 		return r.mode.change(op)

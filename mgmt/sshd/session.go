@@ -16,6 +16,7 @@ import (
 	"sluice/cli/grammar"
 	"sluice/cli/shell"
 	"sluice/mgmt/aaa"
+	"sluice/vendor-config/schema"
 )
 
 // Login is a session that is going on.
@@ -304,6 +305,20 @@ func (a *audited) DoAll(user string, ops []*grammar.Op) (all []shell.Outcome) {
 		}
 	}
 	return all
+}
+
+// Commands reads a file of commands if the backend can, and records that it was asked for.
+func (a *audited) Commands(user string, op *grammar.Op) (text []byte, err error) {
+	err = schema.Refuse(schema.NotSupported, op.Verb)
+	if b, ok := a.Backend.(shell.Library); ok {
+		text, err = b.Commands(user, op)
+	}
+	if err != nil {
+		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())
+	} else {
+		a.log.Info("command", "line", line(op.Line), "result", "Done")
+	}
+	return text, err
 }
 
 var errFault = errors.New("Internal error; the log says more")
