@@ -15,7 +15,7 @@ import (
 // importFile takes over a file of commands: what of it is built is in force afterwards, all at once.
 func (o *operator) importFile(who engine.Author, op *grammar.Op) (string, error) {
 	name, _ := op.Arg("file")
-	text, err := o.importText(name)
+	text, err := o.commandFile(name, "imported")
 	if err != nil {
 		return "", err
 	}
@@ -62,8 +62,8 @@ func (a *appliance) commands(text []byte, check func(*schema.Config) error) (*sc
 	return c, rejected(im)
 }
 
-// importText reads the file that is to be imported.
-func (o *operator) importText(name string) ([]byte, error) {
+// commandFile reads a file of commands in the configuration folder; what would have become of it stands in the error.
+func (o *operator) commandFile(name, becomes string) ([]byte, error) {
 	text, err := o.store.Read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -74,7 +74,7 @@ func (o *operator) importText(name string) ([]byte, error) {
 		err = fmt.Errorf("only files in /config can be read: %w", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not imported: %w", name, err)
+		return nil, fmt.Errorf("%s is not %s: %w", name, becomes, err)
 	}
 	return text, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"sluice/cli/grammar"
 	"sluice/vendor-config/schema"
@@ -19,12 +18,9 @@ func (o *operator) Commands(user string, op *grammar.Op) ([]byte, error) {
 	if err := o.may(op); err != nil {
 		return nil, err
 	}
-	text, err := readConfined(filepath.Dir(o.store.Path()), name)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s is not executed: %w", name, err)
-	case len(text) > sourceMost:
-		return nil, schema.Refuse(schema.TooLong, name, fmt.Sprint(sourceMost)).Because("import ns.conf takes longer files")
+	text, err := o.commandFile(name, "executed")
+	if err == nil && len(text) > sourceMost {
+		err = schema.Refuse(schema.TooLong, name, fmt.Sprint(sourceMost)).Because("import ns.conf takes longer files")
 	}
-	return text, nil
+	return text, err
 }

@@ -44,10 +44,10 @@ func TestSourceHoldsEachLineAgainstThePolicies(t *testing.T) {
 		{policy{"add server"}, "source x.conf", "ERROR: Not authorized to execute this command [source x.conf]\n"},
 		{policy{"add server", "source x"}, "batch -fileName x.conf", "ERROR: Not authorized to execute this command [batch x.conf]\n"},
 		{policy{"add server", "source"}, "so /config/x.conf", "ERROR: line 2 of /config/x.conf: Not authorized to execute this command [rm server a]; those before it are executed\n"},
-		{policy{"source"}, "source link", "ERROR: link is not executed: only files in " + dir + " can be read: "},
-		{policy{"source"}, "source ../../etc/passwd", "ERROR: ../../etc/passwd is not executed: only files in " + dir + " can be read: "},
+		{policy{"source"}, "source link", "ERROR: link is not executed: only files in /config can be read: "},
+		{policy{"source"}, "source ../../etc/passwd", "ERROR: ../../etc/passwd is not executed: only files in /config can be read: "},
 		{policy{"source"}, "source big", "ERROR: String length exceeds maximum [big, 1048576]: import ns.conf takes longer files"},
-		{policy{"source"}, "source missing", "ERROR: missing is not executed: there is no such file in "},
+		{policy{"source"}, "source missing", "ERROR: missing is not executed: there is no such file in /config"},
 	} {
 		d.o.guard = row.guard
 		var out, errs bytes.Buffer
