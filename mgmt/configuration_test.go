@@ -56,7 +56,7 @@ func TestRollback(t *testing.T) {
 	d.is("rollback ns config "+first+` -comment "ticket 7"`, "Warning: The dataplane")
 	d.is("show ns runningConfig", "add server s1")
 	d.lacks("show ns runningConfig", "server s2")
-	d.is("show ns config -history", "rollback ns config "+first+` -comment "ticket 7"  # ticket 7`)
+	d.is("show ns config -history", "rollback ns config "+first+` -comment "ticket 7"`+"\n")
 	d.is("rollback ns config 77777", "ERROR: No such resource [version, 77777]: the oldest that is kept is ")
 	d.end()
 	// Numbers go on after a restart, and the versions of before can be returned to.

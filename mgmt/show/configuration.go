@@ -24,11 +24,7 @@ func History(all []store.Version) string {
 			if i == 0 {
 				number, at = fmt.Sprint(v.Number), v.At.UTC().Format("2006-01-02 15:04:05")
 			}
-			line := c.Line
-			if c.Comment != "" {
-				line += "  # " + c.Comment
-			}
-			fmt.Fprintf(&b, "%-8s %-20s %-12s %-18s %s\n", number, at, c.User, c.Source, line)
+			fmt.Fprintf(&b, "%-8s %-20s %-12s %-18s %s\n", number, at, c.User, c.Source, c.Line) // a comment stands in its command
 		}
 		if v.More > 0 {
 			fmt.Fprintf(&b, "%-8s and %d more commands\n", "", v.More)
