@@ -140,6 +140,16 @@ func passed(w *worker.Worker, ticket uint64, within time.Duration) bool {
 	return true
 }
 
+// Lease implements api.Dataplane. It takes no lock: mastership must not run out because a large configuration is being put in force.
+func (c *control) Lease(_ context.Context, l *api.Lease) error {
+	for _, w := range c.workers {
+		if !w.Renew(l.Roles, l.Millis) {
+			return fmt.Errorf("a lease for roles %d comes while roles %d are in force", l.Roles, w.Tables().RolesVersion())
+		}
+	}
+	return nil
+}
+
 // counted is what the workers have counted since they began.
 func (c *control) counted() *api.Stats {
 	s := &api.Stats{StartedUnixMilli: c.started.UnixMilli()}

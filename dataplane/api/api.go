@@ -25,6 +25,8 @@ type Dataplane interface {
 	Capture(ctx context.Context, order *CaptureOrder) (*Capture, error)
 	// Sessions tells or clears persistence sessions.
 	Sessions(ctx context.Context, order *SessionOrder) (*Sessions, error)
+	// Lease lets the roles of its version be played for a while longer: see Lease. It never waits for other calls.
+	Lease(ctx context.Context, lease *Lease) error
 }
 
 // Tables are the dataplane's whole instructions in parts, each with a version of its own. A nil part stays as it is.
@@ -33,6 +35,7 @@ type Tables struct {
 	Health    *Health
 	FIB       *FIB
 	Neighbors *Neighbors
+	Roles     *Roles
 }
 
 // Config is what the operator has said: it changes with commands only.
@@ -86,6 +89,8 @@ type Address struct {
 	Kind AddressKind
 	ARP  bool // answers ARP requests (VIP only)
 	ICMP bool // answers ICMP echo (VIP only)
+
+	VRID uint8 // VIP: its virtual router, in whose Role it is answered for; 0: it is this appliance's alone
 }
 
 // SNIP is an address from which the dataplane may allocate source ports toward servers.
@@ -307,6 +312,7 @@ type Stats struct {
 	HealthVersion    uint64
 	FIBVersion       uint64
 	NeighborsVersion uint64
+	RolesVersion     uint64
 	Buffers          uint64 // packet buffers there are
 	BuffersFree      uint64 // of those, held by nobody; the difference at rest is what the ports keep ready
 	Ports            []PortStats

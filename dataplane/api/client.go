@@ -80,6 +80,12 @@ func (c *Client) Sessions(ctx context.Context, order *SessionOrder) (*Sessions, 
 	return answer(r.Sessions, err, "has no answer about the sessions")
 }
 
+// Lease implements Dataplane. Calls of one client wait for each other: whoever renews leases has a client of its own.
+func (c *Client) Lease(ctx context.Context, lease *Lease) error {
+	_, err := c.do(ctx, &request{Call: callLease, Lease: lease})
+	return err
+}
+
 // answer is the part of a response that answers a call, or the call's error. What is said tells that the part is not there.
 func answer[T any](part *T, err error, said string) (*T, error) {
 	if err == nil && part == nil {

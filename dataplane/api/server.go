@@ -168,6 +168,10 @@ func serveCalls(ctx context.Context, s *stream, d Dataplane) {
 			err = errors.New("no order was given for the persistence sessions")
 		case q.Call == callSessions:
 			r.Sessions, err = d.Sessions(ctx, q.Sessions)
+		case q.Call == callLease && q.Lease == nil:
+			err = errors.New("no lease was given")
+		case q.Call == callLease:
+			err = d.Lease(ctx, q.Lease)
 		default:
 			err = fmt.Errorf("the dataplane does not know call %d: install programs of one release", q.Call)
 		}

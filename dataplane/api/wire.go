@@ -49,6 +49,7 @@ const (
 	callTrace    uint8 = 4
 	callSessions uint8 = 5
 	callCapture  uint8 = 6
+	callLease    uint8 = 7
 )
 
 // hello is the first value in each direction. In the answer a Refusal says why the connection ends here.
@@ -67,6 +68,7 @@ type request struct {
 
 	Sessions *SessionOrder
 	Capture  *CaptureOrder
+	Lease    *Lease
 }
 
 // response answers a request. Refusal is the handler's error, empty if there was none.

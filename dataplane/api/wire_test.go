@@ -66,6 +66,13 @@ func (f *fake) Sessions(_ context.Context, o *SessionOrder) (*Sessions, error) {
 	return &Sessions{Next: o.From + 1, List: []Session{{Kind: PersistSourceIP, Vserver: "v", Left: time.Minute}}}, nil
 }
 
+func (f *fake) Lease(_ context.Context, l *Lease) error {
+	if l.Roles != 7 {
+		return errors.New("other roles")
+	}
+	return nil
+}
+
 func (f *fake) Events(ctx context.Context) (<-chan Event, error) { return f.events, nil }
 
 // serve starts a server for d and returns its path and a function that stops it and waits.

@@ -11,6 +11,7 @@ const (
 	ForwardNewFlow
 	ForwardSessionless
 	ForwardICMPError
+	ForwardToMaster
 	ForwardFromKernel
 	ReplyARP
 	ReplyICMPEcho
@@ -21,6 +22,7 @@ const (
 	PuntIPv6
 	PuntNotIP
 	PuntGroup
+	PuntVRRP
 	PuntLocal
 	PuntFragment
 	PuntOptions
@@ -42,6 +44,8 @@ const (
 	DropNotForUs
 	DropMartian
 	DropARPDisabled
+	DropARPBackup
+	DropBackupVIP
 	DropICMPDisabled
 	DropICMPUnhandled
 	DropICMPNoFlow
@@ -81,6 +85,7 @@ var reasonTexts = [Reasons]reasonText{
 	ForwardNewFlow:     {"forward-new-flow", "First packets of new flows, balanced to a service and sent on."},
 	ForwardSessionless: {"forward-sessionless", "Packets of sessionless virtual servers, each balanced by itself and sent on."},
 	ForwardICMPError:   {"forward-icmp-error", "ICMP errors about a flow, translated and sent to the flow's other side."},
+	ForwardToMaster:    {"forward-to-master", "Packets for VIPs of a virtual router that is not MASTER here, sent on to its master (vrIDParam -sendToMaster)."},
 	ForwardFromKernel:  {"forward-from-kernel", "Packets that this appliance's own kernel sent, passed to the network."},
 	ReplyARP:           {"reply-arp", "ARP requests for virtual addresses, answered."},
 	ReplyICMPEcho:      {"reply-icmp-echo", "Pings to virtual addresses, answered."},
@@ -91,6 +96,7 @@ var reasonTexts = [Reasons]reasonText{
 	PuntIPv6:     {"punt-ipv6", "IPv6 packets given to the kernel."},
 	PuntNotIP:    {"punt-not-ip", "Frames that are neither IP nor ARP, or carry two VLAN tags, given to the kernel."},
 	PuntGroup:    {"punt-multicast", "IPv4 multicast and broadcast packets given to the kernel."},
+	PuntVRRP:     {"punt-vrrp", "VRRP advertisements of this appliance's virtual routers, given to the kernel."},
 	PuntLocal:    {"punt-local", "Packets to the appliance's own addresses that belong to no flow, given to the kernel."},
 	PuntFragment: {"punt-fragment", "IPv4 fragments to the appliance's own addresses, given to the kernel."},
 	PuntOptions:  {"punt-ip-options", "Packets with IP options to the appliance's own addresses, given to the kernel."},
@@ -112,6 +118,8 @@ var reasonTexts = [Reasons]reasonText{
 	DropNotForUs:           {"drop-not-for-us", "Packets to an address that this appliance does not own, nor does a wildcard vserver take them."},
 	DropMartian:            {"drop-martian-source", "Packets to virtual addresses that cannot come from a host: their source is of this network (0), loopback, multicast, broadcast or the destination itself."},
 	DropARPDisabled:        {"drop-arp-disabled", "ARP requests for an address with ARP disabled (ns ip -arp)."},
+	DropARPBackup:          {"drop-arp-backup", "ARP requests for VIPs of a virtual router that is not MASTER here: its master answers them."},
+	DropBackupVIP:          {"drop-backup-vip", "Packets for VIPs of a virtual router that is not MASTER here, and that neither shares (vrID -sharing) nor sends to a known master (vrIDParam -sendToMaster)."},
 	DropICMPDisabled:       {"drop-icmp-disabled", "Pings to an address with ICMP disabled (ns ip -icmp)."},
 	DropICMPUnhandled:      {"drop-icmp-unhandled", "ICMP packets to virtual addresses that are neither pings nor errors about a flow."},
 	DropICMPNoFlow:         {"drop-icmp-no-flow", "ICMP errors about a flow that is not known (any more)."},

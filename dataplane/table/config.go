@@ -80,6 +80,8 @@ const (
 	OwnListens     = 1 << 10 // a vserver listens on it, on some port or all
 	OwnSessionless = 1 << 11 // and none that does keeps flows
 
+	OwnVRID = 16 // shift of a VIP's virtual router, a byte: 0 if it has none
+
 	// Of a SNIP: the first and the last port, in host order, that the dataplane may give out on it.
 	OwnPortLo = 32 // shift
 	OwnPortHi = 48 // shift
@@ -303,6 +305,10 @@ func (c *config) fillAddresses() error {
 			}
 		}
 		v |= ranges[a.IP]
+		if a.VRID != 0 && a.Kind != api.OwnVIP {
+			return fmt.Errorf("address %v has vrID %d and is no VIP", a.IP, a.VRID)
+		}
+		v |= uint64(a.VRID) << OwnVRID
 		if !c.own.put(uint64(ip4(a.IP))|present, v) {
 			return fmt.Errorf("address %v is listed twice", a.IP)
 		}

@@ -41,6 +41,7 @@ type Set struct {
 	pools  *pools
 	fib    *fib
 	neigh  *neighbors
+	roles  *roles
 	health *api.Health
 
 	startups uint32 // how many there have been
@@ -53,7 +54,8 @@ type Set struct {
 // Empty returns the set of a dataplane that management has told nothing yet: it forwards nothing.
 func Empty(ports []Port) (*Set, error) {
 	s := &Set{Gen: 1, ports: append([]Port(nil), ports...), health: &api.Health{}}
-	return build(&api.Tables{Config: &api.Config{}, Health: &api.Health{}, FIB: &api.FIB{}, Neighbors: &api.Neighbors{}}, s, math.MaxUint64)
+	return build(&api.Tables{Config: &api.Config{}, Health: &api.Health{}, FIB: &api.FIB{}, Neighbors: &api.Neighbors{},
+		Roles: &api.Roles{}}, s, math.MaxUint64)
 }
 
 // Build returns a set with each part of t that is not nil, and the parts of prev for the rest; prev begins with Empty.
@@ -142,6 +144,12 @@ func (s *Set) draft(t *api.Tables, prev *Set) (parts []part, err error) {
 		n := s.neigh
 		parts = append(parts, part{fmt.Sprint("neighbors ", t.Neighbors.Version), n.size, func() error { return n.fill(s.ports, prev.neigh) }, n.free})
 	}
+	if t.Roles != nil {
+		if s.roles, err = newRoles(t.Roles, s.ports); err != nil {
+			return nil, fmt.Errorf("roles %d: %w", t.Roles.Version, err)
+		}
+		parts = append(parts, part{fmt.Sprint("roles ", t.Roles.Version), s.roles.size, s.roles.fill, s.roles.free})
+	}
 	// Last, since from here on tables of the pools before have one owner more.
 	if t.Config != nil || t.Health != nil {
 		s.pools = newPools(s.conf, s.health, prev.pools)
@@ -169,7 +177,7 @@ func mib(n uint64) string { return fmt.Sprintf("%d.%d", n>>20/10, n>>20%10) }
 
 // Bytes is the memory of the whole set, also of parts that other sets share.
 func (s *Set) Bytes() uint64 {
-	n := s.conf.size + s.pools.own + s.fib.size + s.neigh.size
+	n := s.conf.size + s.pools.own + s.fib.size + s.neigh.size + s.roles.size
 	for _, m := range s.pools.tables {
 		n += m.bytes()
 	}
@@ -193,9 +201,12 @@ func (s *Set) Free(next *Set) {
 	if s.neigh != next.neigh {
 		s.neigh.free()
 	}
+	if s.roles != next.roles {
+		s.roles.free()
+	}
 }
 
-// ConfigVersion, HealthVersion, FIBVersion and NeighborsVersion are the versions that management gave its parts.
+// ConfigVersion, HealthVersion, FIBVersion, NeighborsVersion and RolesVersion are the versions that management gave its parts.
 func (s *Set) ConfigVersion() uint64 { return s.conf.src.Version }
 
 // HealthVersion is the version of the health part.
@@ -206,6 +217,9 @@ func (s *Set) FIBVersion() uint64 { return s.fib.version }
 
 // NeighborsVersion is the version of the neighbors.
 func (s *Set) NeighborsVersion() uint64 { return s.neigh.version }
+
+// RolesVersion is the version of the roles.
+func (s *Set) RolesVersion() uint64 { return s.roles.version }
 
 // Port is what the tables know of a port, by its index.
 func (s *Set) Port(i uint16) Port { return s.ports[i] }

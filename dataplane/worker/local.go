@@ -18,7 +18,7 @@ func local(w *Worker, t *table.Set, b []packet.Packet) {
 			p.End(why)
 			w.open &^= 1 << uint(i)
 		} else if p.Reason != packet.NoReason {
-			// Translated, and on its way to route: see icmpError.
+			// On its way to route: see icmpError and yield.
 			w.outgoing |= 1 << uint(i)
 			w.open &^= 1 << uint(i)
 		}
@@ -42,9 +42,17 @@ func (w *Worker) local(t *table.Set, p *packet.Packet) packet.Reason {
 		return w.punt(packet.PuntNotIP)
 	}
 	if p.Flags&packet.FlagGroup != 0 || groupAddress(p.Dst()) {
+		if advertises(t, p) {
+			return w.punt(packet.PuntVRRP)
+		}
 		return w.punt(packet.PuntGroup)
 	}
 	own := t.Own(p.Dst())
+	if uint8(own>>table.OwnVRID) != 0 && own&table.OwnKind == table.OwnVIP {
+		if why, yields := w.yield(t, p, own); yields {
+			return why
+		}
+	}
 	if p.Class == packet.ClassICMP {
 		return w.icmp(t, p, own)
 	}
@@ -136,7 +144,14 @@ func (w *Worker) arp(t *table.Set, p *packet.Packet) packet.Reason {
 	if own&table.OwnARP == 0 {
 		return packet.DropARPDisabled
 	}
-	packet.AnswerARP(p, w.mac)
+	mac = w.mac
+	if id := uint8(own >> table.OwnVRID); id != 0 {
+		if !w.leads(t.RoleOn(uint16(p.In>>1), id)) {
+			return packet.DropARPBackup
+		}
+		mac = packet.VirtualMAC(id)
+	}
+	packet.AnswerARP(p, mac)
 	p.Out = p.In
 	return packet.ReplyARP
 }

@@ -12,8 +12,11 @@ import (
 
 // parse finds the keys of the burst's packets. A packet of the most common kind gets no more than
 // its key here, since a known flow needs no more (see hits): it is left bare, and whoever wants to know all calls inspect.
-func parse(w *Worker, _ *table.Set, b []packet.Packet) {
+func parse(w *Worker, t *table.Set, b []packet.Packet) {
 	asm.PrefetchData(unsafe.Pointer(&w.x.Rx[0]), min(len(b), fetchFirst))
+	if t.HasRoles(uint16(w.x.From >> 1)) {
+		w.unveil(t, len(b))
+	}
 	w.open = uint32(1<<uint(len(b)) - 1)
 	w.rest = w.open
 	w.outgoing = 0

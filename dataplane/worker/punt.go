@@ -14,6 +14,7 @@ var puntRates = [packet.Reasons]uint32{
 	packet.PuntIPv6:     1000,
 	packet.PuntNotIP:    500,
 	packet.PuntGroup:    1000,
+	packet.PuntVRRP:     20000, // beside the others, lest a flood of other multicast take away mastership
 	packet.PuntLocal:    50000, // SSH, BGP, probes and their answers: real work of this appliance
 	packet.PuntFragment: 1000,
 	packet.PuntOptions:  200,

@@ -36,6 +36,7 @@ func (w *Worker) Stats(s *api.Stats) {
 	t := w.Tables()
 	s.ConfigVersion, s.HealthVersion = t.ConfigVersion(), t.HealthVersion()
 	s.FIBVersion, s.NeighborsVersion = t.FIBVersion(), t.NeighborsVersion()
+	s.RolesVersion = t.RolesVersion()
 	s.Workers = append(s.Workers, w.busy())
 	if len(s.Counters) == 0 {
 		s.Counters = names()

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"cmp"
+
 	"sluice/dataplane/api"
 	"sluice/dataplane/flow"
 	"sluice/dataplane/packet"
@@ -61,7 +63,7 @@ func (q *Where) answer(w *Worker, t *table.Set) {
 		p.In = uint8(2 * hop.Port)
 	}
 	q.Reason = q.balance(w, t, p)
-	if q.Reason.Verdict() == packet.Transmit && q.Reason != packet.ReplyReset {
+	if q.Reason.Verdict() == packet.Transmit && q.Reason != packet.ReplyReset && q.Reason != packet.ForwardToMaster {
 		q.Reason = q.route(w, t)
 	}
 	q.Answered = true
@@ -84,7 +86,13 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 	if groupAddress(p.Dst()) {
 		return w.police.says(packet.PuntGroup)
 	}
-	if why := destined(t, p, t.Own(p.Dst())); why != packet.NoReason {
+	own := t.Own(p.Dst())
+	if uint8(own>>table.OwnVRID) != 0 && own&table.OwnKind == table.OwnVIP {
+		if why, yields := w.yield(t, p, own); yields {
+			return cmp.Or(why, packet.ForwardToMaster)
+		}
+	}
+	if why := destined(t, p, own); why != packet.NoReason {
 		if why.Verdict() == packet.Punt {
 			why = w.police.says(why)
 		}

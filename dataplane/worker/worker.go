@@ -96,8 +96,9 @@ type Worker struct {
 
 	queue  port.Queue
 	opt    Options
-	idle   int // turns without a packet, in a row
-	full   int // full bursts of one lane, in a row
+	idle   int           // turns without a packet, in a row
+	full   int           // full bursts of one lane, in a row
+	lease  atomic.Uint64 // cycles until which roles of a master are played: see Renew
 	tables atomic.Pointer[published]
 	seen   atomic.Pointer[published] // what the worker works with
 }

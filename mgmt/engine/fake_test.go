@@ -158,6 +158,8 @@ func (c *conn) Trace(_ context.Context, o *api.TraceOrder) (*api.Trace, error) {
 	return &api.Trace{Filter: o.Start}, nil
 }
 
+func (c *conn) Lease(context.Context, *api.Lease) error { return nil }
+
 func (c *conn) Sessions(context.Context, *api.SessionOrder) (*api.Sessions, error) {
 	return &api.Sessions{}, nil
 }
