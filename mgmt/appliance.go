@@ -37,6 +37,9 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	if err := st.Own(); err != nil {
 		return nil, err
 	}
+	if filepath.Dir(s.SSH.HostKey) == filepath.Clean(s.ConfigDir) {
+		st.Hide(filepath.Base(s.SSH.HostKey))
+	}
 	h, err := host.Open(s.ports(), log)
 	if err != nil {
 		return nil, err

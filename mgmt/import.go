@@ -24,14 +24,17 @@ func (o *operator) importFile(who engine.Author, op *grammar.Op) (string, error)
 		return func(c *schema.Config) error {
 			before := c.Clone()
 			im = grammar.Import(c, text, check)
-			if im.Count[grammar.Applied]+im.Count[grammar.Stored] == 0 {
+			switch {
+			case im.Count[grammar.Applied]+im.Count[grammar.Stored] == 0:
 				return schema.Refuse(schema.BadArgument, "file", name).Because("no line of it is a command of a configuration file")
+			case im.Alien():
+				return schema.Refuse(schema.BadArgument, "file", name).Because("most lines of it are no commands, so it is no file of a configuration")
 			}
 			return o.mayMake(before, c)
 		}
 	}
 	r, err := o.engine.Commit(who, take(nil))
-	if err != nil && im != nil && im.Count[grammar.Applied]+im.Count[grammar.Stored] > 0 { // some line of it cannot be put in force
+	if err != nil && im != nil && !im.Alien() && im.Count[grammar.Applied]+im.Count[grammar.Stored] > 0 { // some line of it cannot be put in force
 		r, err = o.engine.Commit(who, take(o.engine.Check))
 	}
 	if err != nil {

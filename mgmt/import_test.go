@@ -101,6 +101,17 @@ func TestImportOfWhatIsNoConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	d := newDesk(t, dir)
 	d.put("key", "-----BEGIN KEY-----\nc2VjcmV0\n")
+	d.put("script", "#!/bin/sh\nset -e\nDB_PASSWORD=c2VjcmV0\nif [ x ]; then\n  curl -u x:c2VjcmV0 host\nfi\n")
+	d.put("mixed", "add server s1 10.0.0.1\nset x\nexport DB_PASSWORD=c2Vj\nc2VjcmV0 x\n\"c2Vj\n")
+	d.put("host_key", "add server k c2Vj\nadd server s1 10.0.0.1\n")
+	d.o.store.Hide("host_key")
+	if err := os.Link(filepath.Join(dir, "host_key"), filepath.Join(dir, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "ssl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.put("ssl/a.key", "add server k c2Vj\nadd server s1 10.0.0.1\n")
 	d.put("big", "")
 	if err := os.Truncate(filepath.Join(dir, "big"), render.MaxText+1); err != nil {
 		t.Fatal(err)
@@ -113,6 +124,11 @@ func TestImportOfWhatIsNoConfiguration(t *testing.T) {
 	}
 	for _, row := range [][2]string{
 		{"key", "ERROR: Invalid argument [file, key]: no line of it is a command of a configuration file"},
+		{"script", "ERROR: Invalid argument [file, script]: most lines of it are no commands, so it is no file of a configuration"},
+		{"host_key", "ERROR: host_key is not imported: there is no such file in /config"},
+		{"./host_key", "ERROR: ./host_key is not imported: there is no such file in /config"},
+		{"other", "ERROR: other is not imported: there is no such file in /config"},
+		{"ssl/a.key", "ERROR: ssl/a.key is not imported: there is no such file in /config"},
 		{"missing", "ERROR: missing is not imported: there is no such file in /config: copy it there first"},
 		{"link", "ERROR: link is not imported: only files in /config can be read: "},
 		{"../../etc/passwd", "ERROR: ../../etc/passwd is not imported: only files in /config can be read: "},
@@ -125,8 +141,17 @@ func TestImportOfWhatIsNoConfiguration(t *testing.T) {
 			t.Errorf("%s: %s", row[0], got)
 		}
 	}
+	for _, line := range []string{"load config host_key", "load config other", "diff ns config other", "validate ssl/a.key", "load config key", "load config script", "load config mixed"} {
+		if got := d.do(line); !strings.HasPrefix(got, "ERROR: ") || strings.Contains(got, "c2Vj") {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
 	if _, _, version, _, _ := d.o.engine.Snapshot(); version > 1 {
 		t.Errorf("the configuration has changed: version %d", version)
+	}
+	text, err := d.o.Do("nsroot", parsed(t, "import ns.conf mixed"))
+	if err == nil || strings.Contains(text+err.Error(), "c2Vj") || !strings.Contains(text, "line 4: rejected: it begins with no command\n") {
+		t.Errorf("a file with some lines that are none: %v\n%s", err, text)
 	}
 }
 

@@ -31,6 +31,16 @@ type Verdict struct {
 	Text   string // without white space around it; it may hold secrets
 	Fate   Fate
 	Reason string // of Stored and Rejected
+	// Foreign is a line that begins with no word of a command: it may be of any file, and is never shown.
+	Foreign bool
+}
+
+// Shown is the line as it may stand on a screen or in a log: without what may be a secret, and nothing of what is no command.
+func (v Verdict) Shown() string {
+	if v.Foreign {
+		return ""
+	}
+	return DiscreetKept(v.Text)
 }
 
 // Imported is what became of a file of commands.
@@ -38,7 +48,13 @@ type Imported struct {
 	Lines []Verdict
 	Count [Rejected + 1]int // of lines by fate
 	Save  bool              // the file asks for the configuration to be saved
+
+	foreign int // lines that are
 }
+
+// Alien tells whether most lines are no commands at all, so that the text is none of a configuration: what it holds is nobody's
+// business, and the few lines that look like commands mean something else.
+func (im *Imported) Alien() bool { return 2*im.foreign > len(im.Lines) }
 
 // maxImportLine is the greatest length of a line in bytes: what is kept must fit into a configuration file.
 const maxImportLine = 64<<10 - 1
@@ -71,6 +87,9 @@ func Import(c *schema.Config, text []byte, check func(*schema.Config) error) *Im
 	out.Lines = slices.DeleteFunc(out.Lines, func(v Verdict) bool { return v.Fate == Passed })
 	for _, v := range out.Lines {
 		out.Count[v.Fate]++
+		if v.Foreign {
+			out.foreign++
+		}
 	}
 	out.Save = im.save
 	return out
@@ -102,7 +121,10 @@ func (im *importer) run(lines []Verdict) {
 	applied := 0
 	for i := range lines {
 		v := &lines[i]
-		v.Fate, v.Reason = im.line(v.Text)
+		v.Fate, v.Reason = Rejected, noCommand
+		if v.Foreign = foreign(v.Text); !v.Foreign {
+			v.Fate, v.Reason = im.line(v.Text)
+		}
 		if v.Fate == Applied {
 			applied++
 		}
@@ -123,6 +145,26 @@ func (im *importer) run(lines []Verdict) {
 	}
 	im.run(lines[:len(lines)/2])
 	im.run(lines[len(lines)/2:])
+}
+
+// noCommand is why a foreign line is rejected.
+const noCommand = "it begins with no command"
+
+// foreign tells whether a line begins with no word of a command, whatever is wrong behind it.
+func foreign(text string) bool {
+	if len(text) > maxImportLine {
+		text = text[:maxImportLine]
+	}
+	tokens, _, err := Tokenize(text)
+	if len(tokens) == 0 {
+		return false
+	}
+	if err != nil && len(tokens) == 1 {
+		return true
+	}
+	_, _, _, _, err = resolve(tokens[:1])
+	var r *schema.Refusal
+	return errors.As(err, &r) && r.Text == schema.NoSuchCommand
 }
 
 // giveUp rejects what the check refuses; what would be stored is.
@@ -229,10 +271,8 @@ func (im *importer) missing(tokens []Token, err error) string {
 	switch r.Text {
 	case schema.NotSupported:
 		return r.Error()
-	case schema.NoSuchCommand:
-		if knownVerb(tokens[0].Text) {
-			return r.Error()
-		}
+	case schema.NoSuchCommand: // foreign lines have not come here
+		return r.Error()
 	case schema.NoSuchArg:
 		if strings.HasPrefix(last, "-") {
 			return r.Error()
@@ -248,12 +288,6 @@ func (im *importer) missing(tokens []Token, err error) string {
 		}
 	}
 	return ""
-}
-
-// knownVerb tells whether the reference product has commands that begin with the word.
-func knownVerb(word string) bool {
-	is := func(w string) bool { return strings.EqualFold(w, word) }
-	return slices.ContainsFunc(texts(verbs), is) || slices.ContainsFunc(laterWords, is)
 }
 
 // keep makes the line a row of ns line, unless it is one.

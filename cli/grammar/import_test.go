@@ -129,7 +129,7 @@ func TestImportedLines(t *testing.T) {
 			{"add server", "rejected", "Required argument missing [name, IPAddress]"},
 			{"add service w nobody HTTP 80", "rejected", "No such resource [serverName, nobody]"},
 			{"bind lb vserver v w", "rejected", "No such resource [vserver, v]"},
-			{"hello world", "rejected", "No such command [hello]"},
+			{"hello world", "rejected", "it begins with no command"},
 			{"add server \"s1", "rejected", "Invalid syntax [\"s1]"},
 			{"add server s2 10.2.0.12 10.2.0.13", "rejected", "No such argument [10.2.0.13]"},
 		},
@@ -258,6 +258,11 @@ func TestSecretsOfKeptLines(t *testing.T) {
 		{"add authentication radiusAction r -radKey 77 -encrypted", "add authentication radiusAction r -radKey ******** -encrypted"},
 		{"add foo -ldapBindDnPassword \"a b\" -x 1", "add foo -ldapBindDnPassword ******** -x 1"},
 		{"add cs policy p -rule TRUE", "add cs policy p -rule TRUE"},
+		{`add lb monitor m USER -scriptArgs "user=a;password=s3;x=1" -foo`, `add lb monitor m USER -scriptArgs "user=a;password=********;x=1" -foo`},
+		{`add lb monitor m HTTP -customHeaders "Authorization: Basic abc" -foo`, `add lb monitor m HTTP -customHeaders "Authorization: ********" -foo`},
+		{"set API_TOKEN=abc", "set API_TOKEN=********"},
+		{"export DB_PASSWORD=abc def", "export DB_PASSWORD=********"},
+		{"add lb monitor m USER -secureArgs abc", "add lb monitor m USER -secureArgs ********"},
 	} {
 		if got := DiscreetKept(row[0]); got != row[1] {
 			t.Errorf("%s\ngot  %s\nwant %s", row[0], got, row[1])

@@ -18,7 +18,15 @@ func keptLine(l *schema.NSLine, hide bool) string {
 
 // secretLike are arguments of the reference product that hold secrets, by their names: of a line that is not in the schema no more
 // is known.
-var secretLike = regexp.MustCompile(`(?i)^-.*(passw|passphrase|passcrypt|passplain|secret|psk|community|authkey|token|keyvalue|radkey|(shared|secret|private|api|encryption)key)`)
+var secretLike = regexp.MustCompile(`(?i)^-.*(passw|passphrase|passcrypt|passplain|secret|psk|community|authkey|token|keyvalue|radkey|secureargs|(shared|secret|private|api|encryption)key)`)
+
+// assigned are secrets within a word, such as an argument of a script or a header field of a request: all of it behind = or : goes.
+var assigned = regexp.MustCompile(`(?i)((?:passw|passphrase|passcrypt|passplain|secret|psk|community|authorization|apikey|api[-_]key|token)[a-z0-9_-]*\s*[=:]\s*)[^;&"']+`)
+
+// DiscreetText is a value that is no secret by itself without those that stand in it.
+func DiscreetText(s string) string {
+	return assigned.ReplaceAllString(s, "${1}"+schema.Hidden)
+}
 
 // DiscreetKept is a kept line without what may be a secret: the values of arguments that are called so, what is marked as
 // encrypted, and passwords of accounts.
@@ -48,7 +56,7 @@ func DiscreetKept(line string) string {
 			line = line[:t.Start] + schema.Hidden + line[t.End:]
 		}
 	}
-	return Discreet(line)
+	return Discreet(DiscreetText(line))
 }
 
 // DiscreetList is a text of commands separated by ; without what may be a secret in any of them.

@@ -20,7 +20,11 @@ func Import(im *grammar.Imported) string {
 			continue
 		}
 		if told[v.Fate]++; told[v.Fate] <= importLines {
-			fmt.Fprintf(&b, "line %d: %s: %s: %s\n", v.Number, v.Fate, beginning(grammar.DiscreetKept(v.Text)), v.Reason)
+			text := v.Shown()
+			if text != "" {
+				text = beginning(text) + ": "
+			}
+			fmt.Fprintf(&b, "line %d: %s: %s%s\n", v.Number, v.Fate, text, v.Reason)
 		}
 	}
 	for _, f := range []grammar.Fate{grammar.Stored, grammar.Rejected} {

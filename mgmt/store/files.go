@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -40,7 +41,26 @@ func (s *Store) readBelow(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
+	if s.hidden(root, name) {
+		return nil, fs.ErrNotExist
+	}
 	return readPlain(root, name)
+}
+
+// Hide keeps files of the directory from being read as configurations, by whatever name: even what a reader says about a line that
+// it does not understand may tell too much of a key.
+func (s *Store) Hide(names ...string) { s.secret = append(s.secret, names...) }
+
+func (s *Store) hidden(root *os.Root, name string) bool {
+	switch top, _, _ := strings.Cut(path.Clean(name), "/"); top {
+	case RestoreDir, restoreMade, "ssl":
+		return true
+	}
+	info, err := root.Stat(name)
+	return err == nil && slices.ContainsFunc(s.secret, func(other string) bool {
+		there, err := root.Stat(other)
+		return err == nil && os.SameFile(there, info)
+	})
 }
 
 // ReadFile is Read of a command's argument fileName, which refuses in its terms.

@@ -62,9 +62,10 @@ type Store struct {
 	// Import reads a file of commands. It may be nil, and must be set before the first call.
 	Import func(text []byte, check func(*schema.Config) error) (*schema.Config, []Problem)
 
-	dir   string
-	disk  disk
-	owned *os.File // see Own
+	dir    string
+	secret []string // names of files in it that are not read as configurations
+	disk   disk
+	owned  *os.File // see Own
 
 	saving    sync.Mutex // held during a save
 	returning bool       // there is a way back: see KeepReturn; guarded by saving
