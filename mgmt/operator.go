@@ -41,6 +41,7 @@ type appliance struct {
 	hostKey   string     // file, as the settings say
 	banner    string     // file
 	backups   sync.Mutex // held while one is made or restored
+	aliases   sync.Mutex // held while a user's are read or written: he may have several sessions
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string
 	close    func() // ends everything that start has begun

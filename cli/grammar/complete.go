@@ -61,6 +61,12 @@ func afterSession(word string, rest []Token) []Candidate {
 		}
 	}
 	switch file := (Candidate{Text: "<fileName>", Help: "File of commands in the configuration folder"}); {
+	case word == "unalias" && len(rest) == 0:
+		return []Candidate{{Text: "<name>", Help: "Word of your own"}}
+	case word == "alias" && len(rest) == 0:
+		return []Candidate{{Text: "<name>", Help: "Word of your own"}, {Text: Enter}}
+	case word == "alias" && len(rest) == 1:
+		return []Candidate{{Text: "<command>", Help: "What it stands for, in quotes"}, {Text: Enter}}
 	case word == "batch" && len(rest) == 0:
 		return []Candidate{{Text: "-fileName", Help: file.Help}}
 	case word == "batch" && len(rest) == 1, word == "source" && len(rest) == 0:

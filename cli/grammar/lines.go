@@ -42,6 +42,9 @@ func Discreet(line string) string {
 }
 
 func discreet(line string, tokens []Token) string {
+	if command, start, ok := aliasWithin(line, tokens); ok {
+		return line[:start] + command
+	}
 	if within, ok := keptWithin(tokens); ok { // alone, since nothing else of such a command is secret
 		t := tokens[4]
 		return line[:t.Start] + within + line[t.End:]

@@ -69,55 +69,6 @@ func read(f *form, tokens []Token) ([]*Op, error) {
 	return r.finish()
 }
 
-// session is a command of the session itself; only help has words behind it.
-func session(word string, rest []Token, line string) (*Op, error) {
-	if word == "source" || word == "batch" {
-		return sourced(word, rest, line)
-	}
-	if len(rest) > 0 && word != "help" && word != "man" {
-		return nil, schema.Refuse(schema.NoSuchArg, rest[0].Text)
-	}
-	op := &Op{Verb: word, Line: line}
-	for _, t := range rest {
-		op.Key = append(op.Key, t.Text)
-	}
-	return op, nil
-}
-
-// sourced is a command that executes the lines of a file, whose name is then in its Key.
-func sourced(word string, rest []Token, line string) (*Op, error) {
-	op := &Op{Verb: word, Line: line}
-	for len(rest) > 0 {
-		t := rest[0]
-		rest = rest[1:]
-		if word == "batch" {
-			name, several := match(t.Text, []string{"-fileName", "-outfile", "-ntimes"})
-			switch {
-			case several != nil || t.Text == "-":
-				return nil, schema.Refuse("Ambiguous argument", t.Text)
-			case !t.Keyword || name == "" || name == "-fileName" && op.Key != nil:
-				return nil, schema.Refuse(schema.NoSuchArg, shorten(t.Text))
-			case name != "-fileName":
-				return nil, schema.Refuse(schema.NotSupported, name[1:])
-			case len(rest) == 0:
-				return nil, schema.Refuse(schema.Missing, "fileName")
-			}
-			t, rest = rest[0], rest[1:]
-		}
-		if t.Keyword || op.Key != nil {
-			return nil, schema.Refuse(schema.NoSuchArg, shorten(t.Text))
-		}
-		if t.Text == "" || len(t.Text) > 255 {
-			return nil, schema.Refuse(schema.BadValue, "fileName", shorten(t.Text)).Because("it is the name of a file")
-		}
-		op.Key = []string{t.Text}
-	}
-	if op.Key == nil {
-		return nil, schema.Refuse(schema.Missing, "fileName")
-	}
-	return op, nil
-}
-
 // reader takes the tokens behind the words of a command one by one. Completion uses it as well: what may come next
 // follows from its state.
 type reader struct {

@@ -51,13 +51,15 @@ var sessionWords = []Candidate{
 	{Text: "history", Help: "Commands of this session"},
 	{Text: "source", Help: "Execute the lines of a file of the configuration folder up to the first that fails: source FILE"},
 	{Text: "batch", Help: "The same, with each command and what came of it shown: batch -fileName FILE"},
+	{Text: "alias", Help: "Let a word of your own stand for a command, in all your sessions: alias NAME \"COMMAND\"; alone: show them"},
+	{Text: "unalias", Help: "Forget such a word: unalias NAME"},
 	{Text: "whoami", Help: "Name of the user"},
 	{Text: "cls", Help: "Clear the screen"},
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
 var laterWords = strings.Fields("force sync export update flush switch " +
-	"reboot shutdown install join reset alias unalias shell vtysh ping ping6 traceroute traceroute6 scp config " +
+	"reboot shutdown install join reset shell vtysh ping ping6 traceroute traceroute6 scp config " +
 	"nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.

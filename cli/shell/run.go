@@ -31,7 +31,7 @@ type runner struct {
 
 // run executes one line. done tells whether ` Done` follows the text: an empty line gives nothing.
 func (r *runner) run(ctx context.Context, line string) (text string, done bool, err error) {
-	parts := grammar.Split(line, '|')
+	parts := grammar.Split(r.unfold(line), '|')
 	var filters []*filter
 	for _, p := range parts[1:] {
 		f, err := parseFilter(p)
@@ -116,6 +116,8 @@ func (r *runner) session(op *grammar.Op) (string, error) {
 		return "", errExit
 	case "help", "man":
 		return help(op.Key, r.backend.Config())
+	case "alias", "unalias":
+		return r.alias(op)
 	case "history":
 		return r.history.text(), nil
 	case "whoami":

@@ -224,7 +224,7 @@ func (s *Session) complete(line string, pos int, key rune) (string, int, bool) {
 		}
 		return line, pos, true
 	}
-	list, prefix := grammar.Complete(head, s.runner.backend.Config())
+	list, prefix := s.runner.complete(head)
 	if key == '\t' {
 		if longer, ok := extend(list, prefix); ok {
 			head = head[:len(head)-len(prefix)] + longer
@@ -233,7 +233,7 @@ func (s *Session) complete(line string, pos int, key rune) (string, int, bool) {
 	}
 	text := listing(list, listLimit)
 	if len(list) == 0 {
-		text = "  " + why(head) + "\n"
+		text = "  " + why(s.runner.unfold(head)) + "\n"
 	}
 	s.print(clean(text))
 	return line, pos, true

@@ -321,6 +321,29 @@ func (a *audited) Commands(user string, op *grammar.Op) (text []byte, err error)
 	return text, err
 }
 
+// Aliases are the user's, if the backend keeps any.
+func (a *audited) Aliases(user string) (map[string]string, error) {
+	if b, ok := a.Backend.(shell.Aliaser); ok {
+		return b.Aliases(user)
+	}
+	return nil, nil
+}
+
+// Alias keeps one if the backend can, and records it.
+func (a *audited) Alias(user, word, command string) error {
+	b, ok := a.Backend.(shell.Aliaser)
+	if !ok {
+		return schema.Refuse(schema.NotSupported, "alias")
+	}
+	err := b.Alias(user, word, command)
+	if err != nil {
+		a.log.Warn("alias refused", "alias", word, "command", line(command), "result", "ERROR: "+err.Error())
+	} else {
+		a.log.Info("alias", "alias", word, "command", line(command), "result", "Done")
+	}
+	return err
+}
+
 var errFault = errors.New("Internal error; the log says more")
 
 // line bounds a command in the log.
