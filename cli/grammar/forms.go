@@ -22,7 +22,7 @@ func formOf(verb string, objs []*schema.Object) *form {
 	if f, ok := forms.Load(key.String()); ok {
 		return f.(*form)
 	}
-	f := newForm(verb, objs)
+	f := newForm(strings.Clone(verb), objs) // kept for good: not with the file that the verb was read in
 	f.all.keywords = f.findKeywords()
 	f.all.ignored = f.findIgnored()
 	f.all.names = f.findNames()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -296,4 +297,26 @@ func FuzzImport(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestImportLetsGoOfTheFile: what is made of a large file does not keep its text in memory, though names stand in it.
+func TestImportLetsGoOfTheFile(t *testing.T) {
+	const size = 8 << 20
+	used := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := used()
+	c := schema.New()
+	for n := range 3 { // of which some line is the first of its form
+		text := fmt.Sprintf("add server s%d 10.0.0.%d -comment \"from a file\"\nadd service web%d s%d TCP 80\n#%s\n", n, n+1, n, n, strings.Repeat("x", size))
+		if im := Import(c, []byte(text), nil); im.Count[Applied] != 2 {
+			t.Fatal(im.Lines)
+		}
+	}
+	if now := used(); now > before+size/2 {
+		t.Errorf("%d MiB of memory are kept for %d rows", (now-before)>>20, c.Len(schema.Of[schema.Server]())+c.Len(schema.Of[schema.Service]()))
+	}
 }

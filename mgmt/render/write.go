@@ -25,20 +25,12 @@ const formatVersion = "1"
 // Head is the first line of an XML file.
 const Head = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// written is the text of the rows of one object.
-type written struct {
-	rows []any
-	ends []int // of each row's text
-	text []byte
-}
-
 // Writer writes XML files and keeps the texts of rows, which take longer to make than to write: of a configuration that
-// differs from the one before in a row, one text is new. Several may use it at once.
+// differs from the one before in a row, the text of one block is new. Several may use it at once.
 type Writer struct {
 	mu      sync.Mutex
 	config  *schema.Config
-	objects map[*schema.Object]*written
-	size    int // of the last file, in bytes, without what is kept
+	objects map[*schema.Object][]*block
 }
 
 // XML is the configuration as the content of a file, whoever saved it.
@@ -49,80 +41,47 @@ func encode(c *schema.Config, kept []Held, m Meta) ([]byte, error) {
 	return new(Writer).XML(c, kept, m)
 }
 
-// XML writes the file with what is kept in it though it is not in force. The form is canonical: objects in the order of the schema, rows in the order in which they
-// were created, leaves in the order of the struct with the keys first, and no leaf at its default.
+// XML is Text in one piece.
 func (w *Writer) XML(c *schema.Config, kept []Held, m Meta) ([]byte, error) {
+	t, err := w.Text(c, kept, m)
+	return t.Bytes(), err
+}
+
+// Text is the file with what is kept in it though it is not in force. The form is canonical: objects in the order of the schema, rows in the order in which they
+// were created, leaves in the order of the struct with the keys first, and no leaf at its default. Its first piece is Head.
+func (w *Writer) Text(c *schema.Config, kept []Held, m Meta) (Text, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.config == nil {
 		w.config = schema.New()
 	}
-	objects := map[*schema.Object]*written{} // put in place when all is well
+	objects := map[*schema.Object][]*block{} // put in place when all is well
 	var b bytes.Buffer
-	b.Grow(w.size + w.size/16 + 1024)
-	b.WriteString(Head)
 	if m != (Meta{}) {
 		at := m.At.UTC().Format(time.RFC3339)
 		fmt.Fprintf(&b, "<?sluice version=%q saved-by=%q saved-at=%q?>\n", formatVersion, plainName(m.By), at)
 	}
 	fmt.Fprintf(&b, "<config xmlns=%q>\n  <sluice xmlns=%q>\n", baseNS, ownNS)
+	all := Text{[]byte(Head), b.Bytes()}
 	for _, o := range schema.Objects() {
-		t := w.objects[o]
-		if t == nil || !w.config.Same(c, o) {
+		blocks := w.objects[o]
+		if blocks == nil || !w.config.Same(c, o) {
 			var err error
-			if t, err = t.again(o, c.Rows(o)); err != nil {
+			if blocks, err = again(blocks, o, c.Rows(o)); err != nil {
 				return nil, err
 			}
 		}
-		objects[o] = t
-		b.Write(t.text)
-	}
-	w.config, w.objects, w.size = c, objects, b.Len()
-	b.WriteString("  </sluice>\n")
-	encodeHeld(&b, kept)
-	b.WriteString("</config>\n")
-	return b.Bytes(), nil
-}
-
-// again is the text of rows, of which most may be those of t (nil: none), in their order.
-func (t *written) again(o *schema.Object, rows []any) (*written, error) {
-	if t == nil {
-		t = &written{}
-	}
-	n := &written{rows: rows, ends: make([]int, 0, len(rows))}
-	b := bytes.NewBuffer(make([]byte, 0, len(t.text)+len(t.text)/16))
-	at := 0 // in t.rows
-	for _, row := range rows {
-		k := at
-		for k < len(t.rows) && t.rows[k] != row && k < at+nearby {
-			k++
+		objects[o] = blocks
+		for _, b := range blocks {
+			all = append(all, b.text)
 		}
-		switch {
-		case k < len(t.rows) && t.rows[k] == row:
-			b.Write(t.text[t.begin(k):t.ends[k]])
-			at = k + 1
-		default:
-			if err := encodeRow(b, o, row); err != nil {
-				return nil, fmt.Errorf("%s: %w", title(o, reflect.ValueOf(row).Elem()), err)
-			}
-			at++ // as a rule it stands in the place of the one before
-		}
-		n.ends = append(n.ends, b.Len())
 	}
-	if n.text = b.Bytes(); cap(n.text) > len(n.text)+len(n.text)/4 {
-		n.text = bytes.Clone(n.text) // kept for long, without what the buffer has grown to
-	}
-	return n, nil
-}
-
-// nearby is how many rows that were taken away in a row are looked past.
-const nearby = 16
-
-func (t *written) begin(k int) int {
-	if k == 0 {
-		return 0
-	}
-	return t.ends[k-1]
+	w.config, w.objects = c, objects
+	var end bytes.Buffer
+	end.WriteString("  </sluice>\n")
+	encodeHeld(&end, kept)
+	end.WriteString("</config>\n")
+	return append(all, end.Bytes()), nil
 }
 
 func encodeRow(b *bytes.Buffer, o *schema.Object, row any) error {

@@ -129,14 +129,14 @@ func (s *Store) writeHistory() error {
 
 // writeVersion writes one version, if it differs from the last one, and removes the oldest ones.
 func (s *Store) writeVersion(k kept) error {
-	data, err := s.writer.XML(k.config, nil, Meta{})
+	text, err := s.writer.Text(k.config, nil, Meta{})
 	if err != nil {
 		return err
 	}
-	if k.Sum = sumOf(data); k.Sum == s.lastSum() {
+	if k.Sum = sumOfText(text); k.Sum == s.lastSum() {
 		return nil
 	}
-	packed, err := pack(data, k.Version)
+	packed, err := pack(text, k.Version)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *Store) prune() error {
 // Extra field of the file's head (RFC 1952, 2.3.1.1): our subfield holds the version as JSON.
 const extraID = "SL"
 
-func pack(data []byte, v Version) ([]byte, error) {
+func pack(text render.Text, v Version) ([]byte, error) {
 	about, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func pack(data []byte, v Version) ([]byte, error) {
 		return nil, err
 	}
 	z.Extra = append(binary.LittleEndian.AppendUint16([]byte(extraID), uint16(len(about))), about...)
-	if _, err := z.Write(data); err != nil {
+	if _, err := text.WriteTo(z); err != nil {
 		return nil, err
 	}
 	err = z.Close()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/mgmt/render"
 )
 
 // at is the n-th version by nsroot.
@@ -113,7 +115,7 @@ func TestDamagedHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := pack([]byte(doc(server("x"))), at(2)) // whole, and not what it says
+	other, err := pack(render.Text{[]byte(doc(server("x")))}, at(2)) // whole, and not what it says
 	if err != nil {
 		t.Fatal(err)
 	}

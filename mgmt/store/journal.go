@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,13 +131,12 @@ func (s *Store) writeJournal(c *schema.Config, sum string) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.writer.XML(c, nil, Meta{})
+	text, err := s.writer.Text(c, nil, Meta{})
 	if err != nil {
 		return err
 	}
-	rest, _ := bytes.CutPrefix(data, []byte(render.Head))
 	// A power cut that loses the name makes the journal void anyway.
-	return s.Put(JournalFile, append([]byte(render.Head+journalHead(boot, sum)), rest...))
+	return s.put(JournalFile, slices.Insert(text, 1, []byte(journalHead(boot, sum))))
 }
 
 func journalHead(boot, sum string) string {
@@ -153,9 +153,12 @@ func (s *Store) boot() (string, error) {
 }
 
 // sumOf names the content of a file.
-func sumOf(data []byte) string {
-	h := sha256.Sum256(data)
-	return hex.EncodeToString(h[:])
+func sumOf(data []byte) string { return sumOfText(render.Text{data}) }
+
+func sumOfText(text render.Text) string {
+	h := sha256.New()
+	_, _ = text.WriteTo(h) // which cannot fail
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Restore reads the journal for a management that was restarted while the machine went on. It returns nil when the

@@ -95,7 +95,7 @@ func (f *Field) setText(fv reflect.Value, s string) error {
 			return Refuse(BadValue, f.CLI, s).Because(fault)
 		}
 	}
-	fv.SetString(s)
+	fv.SetString(strings.Clone(s)) // or a name would keep the whole file in memory that it stands in
 	return nil
 }
 
