@@ -18,6 +18,7 @@ import (
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
 	"sluice/mgmt/monitor"
+	"sluice/mgmt/reach"
 	"sluice/mgmt/resolve"
 	"sluice/mgmt/store"
 	"sluice/mgmt/telemetry"
@@ -49,6 +50,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 		hostKey: s.SSH.HostKey, banner: s.SSH.Banner}
 	n := &names{a: a}
 	a.resolver = resolve.New(s.Resolv, n.answer)
+	a.reach = reach.New(a.resolver.Lookup, a.device)
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
 		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: a.resolver, Log: log, Check: grammar.Check, InForce: a.inForce,

@@ -18,6 +18,7 @@ import (
 	"sluice/mgmt/capture"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
+	"sluice/mgmt/reach"
 	"sluice/mgmt/resolve"
 	"sluice/mgmt/show"
 	"sluice/mgmt/sshd"
@@ -38,6 +39,7 @@ type appliance struct {
 	now       func() time.Time
 	syslog    *telemetry.Log
 	resolver  *resolve.Resolver
+	reach     *reach.Reacher
 	hostKey   string     // file, as the settings say
 	banner    string     // file
 	backups   sync.Mutex // held while one is made or restored

@@ -168,7 +168,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill", "unbind", "create", "restore":
+	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill", "unbind", "create", "restore", "ping", "traceroute":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false
@@ -230,7 +230,7 @@ func (f *form) findNames() []string {
 	for n := range verbUnbuilt[f.verb] {
 		all = append(all, "-"+n)
 	}
-	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show", "diff", "start"}, f.verb) {
+	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show", "diff", "start", "ping", "traceroute"}, f.verb) {
 		for _, o := range f.objs {
 			for n := range o.Unbuilt {
 				all = append(all, "-"+n)
@@ -242,7 +242,7 @@ func (f *form) findNames() []string {
 
 // usage is the synopsis of a command, e.g. "add server <name> <IPAddress> [-state ( ENABLED | DISABLED )] [-comment <string>]".
 func usage(f *form) string {
-	parts := []string{f.verb, f.objs[0].Name()}
+	parts := []string{f.objs[0].Command(f.verb)}
 	for i, p := range f.pos {
 		word := "<" + p.CLI + ">"
 		if o := f.objs[0].Other(p); o != nil && f.verb == "add" {

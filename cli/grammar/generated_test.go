@@ -70,12 +70,12 @@ func commands() []command {
 				continue
 			}
 			seen[o.Name()] = true
-			tokens, _, _ := Tokenize(v.Text + " " + o.Name())
+			tokens, _, _ := Tokenize(o.Command(v.Text))
 			_, objs, _, _, err := resolve(tokens)
 			if err != nil || len(objs) == 0 {
 				panic(v.Text + " " + o.Name() + ": no command")
 			}
-			c := command{form: formOf(v.Text, objs), words: v.Text + " " + o.Name()}
+			c := command{form: formOf(v.Text, objs), words: o.Command(v.Text)}
 			for _, p := range c.form.pos[:c.form.need] {
 				c.given = append(c.given, Quote(c.form.at(p).field.Example()))
 			}

@@ -57,7 +57,7 @@ func chapters() []chapter {
 		word := o.Words[0]
 		if len(o.Words) == 1 {
 			word = all[0].word
-			if o != schema.Of[schema.NSLine]() && slices.ContainsFunc(paths(), func(p path) bool { return p.obj == o && p.words[0] == "network" }) {
+			if o != schema.Of[schema.NSLine]() && slices.ContainsFunc(paths(), func(p path) bool { return p.obj == o && len(p.words) > 0 && p.words[0] == "network" }) {
 				word = "network"
 			}
 		}

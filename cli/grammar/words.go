@@ -38,6 +38,8 @@ var verbs = []Candidate{
 	{Text: "restore", Help: "Put a backup in force"},
 	{Text: "import", Help: "Take over a file of commands"},
 	{Text: "kill", Help: "End sessions"},
+	{Text: "ping", Help: "Ask a host for echoes"},
+	{Text: "traceroute", Help: "Find the routers on the way to a host"},
 	{Text: "apply", Help: "Put a list of rules in force"},
 	{Text: "renumber", Help: "Give a list of rules new priorities in their order"},
 }
@@ -59,7 +61,7 @@ var sessionWords = []Candidate{
 
 // laterWords are first words of the reference product that this version refuses by name.
 var laterWords = strings.Fields("force sync export update flush switch " +
-	"reboot shutdown install join reset shell vtysh ping ping6 traceroute traceroute6 scp config " +
+	"reboot shutdown install join reset shell vtysh ping6 traceroute6 scp config " +
 	"nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
@@ -95,6 +97,10 @@ type path struct {
 var paths = sync.OnceValue(func() []path {
 	var all []path
 	for _, o := range schema.Objects() {
+		if o.Name() == o.Verbs[0] { // a command of one word
+			all = append(all, path{nil, o, false})
+			continue
+		}
 		all = append(all, path{o.Words, o, false})
 		switch w := o.Words[0]; {
 		case o == schema.Of[schema.NSLine](): // it is rare, and would make `lb` longer to type

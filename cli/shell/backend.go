@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"context"
 	"io"
 
 	"sluice/cli/grammar"
@@ -26,6 +27,17 @@ type Batcher interface {
 // Receiver is a Backend that can read what a client sends along with one command, as ssh host "load config -" < FILE does.
 type Receiver interface {
 	Receive(in io.Reader)
+}
+
+// Streamer is a Backend that executes commands whose text comes while they run, see Streams, until ctx ends: that is how an
+// operator ends them. attended tells that there is one who can.
+type Streamer interface {
+	Stream(ctx context.Context, user string, op *grammar.Op, out io.Writer, attended bool) error
+}
+
+// Streams tells whether the text of a command comes while it runs.
+func Streams(op *grammar.Op) bool {
+	return op.Object == schema.Of[schema.Ping]() || op.Object == schema.Of[schema.Traceroute]()
 }
 
 // Outcome is what Do returns for one operation.

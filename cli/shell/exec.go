@@ -18,7 +18,7 @@ import (
 // command failed. Output and ` Done` go to stdout, `ERROR: ...` to stderr. A failed command does not keep the next ones
 // from running, as in a script.
 func Exec(ctx context.Context, b Backend, user, line string, stdout, stderr io.Writer) int {
-	r := &runner{backend: b, user: user, mode: defaultMode(), history: &history{}}
+	r := &runner{backend: b, user: user, mode: defaultMode(), history: &history{}, live: stdout}
 	commands := grammar.Split(line, ';')
 	code := 0
 	for i, c := range commands {
@@ -43,6 +43,7 @@ const maxLine = 1 << 20
 // script runs the lines of in, without prompt and echo. Like the reference product it goes on after an error.
 func (r *runner) script(ctx context.Context, in io.Reader, stdout, stderr io.Writer) int {
 	lines := bufio.NewReaderSize(in, 64<<10)
+	r.live = stdout
 	code := 0
 	for n := 1; ; n++ {
 		line, whole, err := readLine(lines)

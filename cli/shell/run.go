@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"sluice/cli/grammar"
@@ -25,6 +27,7 @@ type runner struct {
 	mode    mode
 	history *history
 	confirm func(question string) bool // nil: there is nobody to ask
+	live    io.Writer                  // where text goes that comes while a command runs
 
 	sourcing bool // the lines of a file are executed
 }
@@ -47,11 +50,40 @@ func (r *runner) run(ctx context.Context, line string) (text string, done bool, 
 	if op == nil {
 		return "", false, nil
 	}
+	if s, ok := r.backend.(Streamer); ok && Streams(op) {
+		return r.stream(ctx, s, op, filters)
+	}
 	text, err = r.execute(ctx, op)
 	for _, f := range filters {
 		text = f.apply(text)
 	}
 	return clean(whole(text)), err == nil, err
+}
+
+// stream executes a command whose text is printed as it comes, unless filters must see the whole of it first. One that was
+// ended by the operator has done what it should.
+func (r *runner) stream(ctx context.Context, s Streamer, op *grammar.Op, filters []*filter) (text string, done bool, err error) {
+	if len(filters) == 0 && r.live != nil && !r.sourcing {
+		err = s.Stream(ctx, r.user, op, cleaner{r.live}, r.confirm != nil)
+		return "", err == nil, err
+	}
+	var all bytes.Buffer
+	err = s.Stream(ctx, r.user, op, &all, r.confirm != nil)
+	text = all.String()
+	for _, f := range filters {
+		text = f.apply(text)
+	}
+	return clean(whole(text)), err == nil, err
+}
+
+// cleaner keeps control characters from a terminal.
+type cleaner struct{ out io.Writer }
+
+func (c cleaner) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(c.out, clean(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 func (r *runner) execute(ctx context.Context, op *grammar.Op) (string, error) {

@@ -119,7 +119,7 @@ func (s *Session) interactive() int {
 	t.AutoCompleteCallback = s.complete
 	s.term.Store(t)
 	s.Resize(s.size())
-	s.runner.confirm = s.confirm
+	s.runner.confirm, s.runner.live = s.confirm, t
 	t.SetBracketedPasteMode(true)
 	defer t.SetBracketedPasteMode(false)
 	// The first prompt, like any other, begins a line: tools look for it there, and the terminal has been told things before.

@@ -141,7 +141,7 @@ func Command(op *grammar.Op) string {
 	if op.Object == nil {
 		return oneLine(append(words, op.Key...))
 	}
-	words = append(words, op.Object.Name())
+	words[0] = op.Object.Command(op.Verb)
 	for i, key := range op.Key {
 		if f := op.Object.Keys()[i]; f.Keyword {
 			words = append(words, "-"+f.CLI)

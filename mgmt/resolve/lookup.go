@@ -34,6 +34,12 @@ func fromFile(file string) (*dns.ClientConfig, error) {
 	return conf, nil
 }
 
+// Lookup finds the IPv4 addresses of a host, once.
+func (r *Resolver) Lookup(ctx context.Context, domain string) ([]netip.Addr, error) {
+	found, _, err := r.lookup(ctx, domain)
+	return found, err
+}
+
 // lookup finds the IPv4 addresses of a host and how long they hold.
 func (r *Resolver) lookup(ctx context.Context, domain string) ([]netip.Addr, time.Duration, error) {
 	conf, err := r.config()

@@ -263,21 +263,40 @@ type audited struct {
 	log *slog.Logger
 }
 
-// Do executes op and records it. A fault of one command must not end the program.
+// Do executes op and records it.
 func (a *audited) Do(user string, op *grammar.Op) (text string, err error) {
+	err = a.record(op, func() error {
+		text, err = a.Backend.Do(user, op)
+		return err
+	})
+	return text, err
+}
+
+// Stream executes op, whose text comes while it runs, and records it.
+func (a *audited) Stream(ctx context.Context, user string, op *grammar.Op, out io.Writer, attended bool) error {
+	s, ok := a.Backend.(shell.Streamer)
+	if !ok {
+		text, err := a.Do(user, op)
+		_, _ = io.WriteString(out, text) // who has gone is noticed where it is read
+		return err
+	}
+	return a.record(op, func() error { return s.Stream(ctx, user, op, out, attended) })
+}
+
+// record executes a command and writes it down. A fault of one command must not end the program.
+func (a *audited) record(op *grammar.Op, do func() error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			a.log.Error("fault in a command", "line", line(op.Line), "fault", fault, "stack", string(debug.Stack()))
-			text, err = "", errFault
+			err = errFault
 		}
 	}()
-	text, err = a.Backend.Do(user, op)
-	if err != nil {
+	if err = do(); err != nil {
 		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())
 	} else {
 		a.log.Info("command", "line", line(op.Line), "result", "Done")
 	}
-	return text, err
+	return err
 }
 
 // DoAll executes ops together if the backend can, and records each.

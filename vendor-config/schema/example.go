@@ -8,6 +8,7 @@ import (
 
 // examples are well-formed texts of each syntax.
 var examples = map[string]string{
+	"station": "192.0.2.1", "waiting": "0.5", "hex": "ff00",
 	"account": "alice", "attribute": "cn", "pattern": "^show .*",
 	"publickey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEm+Uhp3Xz1Dq6hVhK1vDr6MZbVQdRYs0Qe8hH0Jr0bA alice",
 	"name":      "web1", "codes": "200 300-302", "request": "GET /index.html", "ifnum": "1/1", "host": "www.example.com", "protocol": "TCP",

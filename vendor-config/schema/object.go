@@ -123,10 +123,18 @@ func (o *Object) findKeys() []*Field {
 	}
 }
 
-// Field finds a field by its keyword, ignoring case, or nil.
+// Command is the verb with the object behind it; of an object that is a verb itself, as ping, that word alone.
+func (o *Object) Command(verb string) string {
+	if verb == o.Name() {
+		return verb
+	}
+	return verb + " " + o.Name()
+}
+
+// Field finds a field by its keyword or nil. Case does not count, except that of a single letter: ping has -s and -S.
 func (o *Object) Field(cli string) *Field {
 	for _, f := range o.Fields {
-		if strings.EqualFold(f.CLI, cli) {
+		if f.CLI == cli || len(cli) > 1 && strings.EqualFold(f.CLI, cli) {
 			return f
 		}
 	}

@@ -116,8 +116,8 @@ var tagFaults = []struct {
 		B string `cli:"b" only:"show" help:"B"`
 	}{}), "field b is for the verb show, which the object does not take"},
 	{rowsOf(struct {
-		A string `cli:"a" key:"1" help:"A"`
-		B string `cli:"A" help:"B"`
+		A string `cli:"ab" key:"1" help:"A"`
+		B string `cli:"AB" help:"B"`
 	}{}), "field B: argument is there twice"},
 	{rowsOf(struct {
 		A string `cli:"a" key:"1" syntax:"poem" help:"A"`

@@ -13,6 +13,9 @@ var syntaxes = map[string]func(string) string{
 	"request": requestFault,
 	"ifnum":   ifnumFault,
 	"host":    hostFault,
+	"station": stationFault,
+	"waiting": waitingFault,
+	"hex":     hexFault,
 
 	"protocol":   protocolFault,
 	"payload":    payloadFault,
