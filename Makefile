@@ -6,7 +6,7 @@ export GOAMD64 ?= v3
 PACKAGES := build-essential pkg-config libdpdk-dev dpdk-dev iproute2 ethtool nftables nginx-light openssh-client netcat-openbsd sshpass \
 	expect tmux curl procps iputils-ping traceroute tcpdump util-linux \
 	libyang2-tools python3-ncclient python3-netmiko yangcli knot vsftpd opensmtpd dovecot-pop3d slapd freeradius mariadb-server-core snmpd \
-	prometheus rsyslog rsyslog-gnutls
+	prometheus rsyslog rsyslog-gnutls keepalived
 
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 COMMITTED := $(shell git log -1 --format=%cI 2>/dev/null)

@@ -92,7 +92,10 @@ func MAC(id uint8) [6]byte { return [6]byte{0, 0, 0x5e, 0, 1, id} }
 const margin = 300 * time.Millisecond
 
 // Lease is how long the dataplane may go on as master without being told again.
-func (in *Intent) Lease() time.Duration { return min(in.Dead, 3*in.Hello) - margin }
+func (in *Intent) Lease() time.Duration { return in.silence() - margin }
+
+// silence is what it takes of a master until others with the same intervals take it for dead, but for their skew.
+func (in *Intent) silence() time.Duration { return min(in.Dead, 3*in.Hello) }
 
 // Check says what is wrong with an intent, or nil.
 func (in *Intent) Check() error {
@@ -105,9 +108,9 @@ func (in *Intent) Check() error {
 		return fmt.Errorf("vrID %d wants VRRP version %d; there are 2 and 3", in.ID, in.Version)
 	case in.Version == 2 && (in.Hello%time.Second != 0 || in.Hello < time.Second || in.Hello > 255*time.Second):
 		return fmt.Errorf("vrID %d: version 2 of VRRP counts in seconds, and the hello interval is %v", in.ID, in.Hello)
-	case in.Version == 3 && (in.Hello < 10*time.Millisecond || in.Hello > maxInterval*10*time.Millisecond):
-		return fmt.Errorf("vrID %d: version 3 of VRRP has intervals of 10 ms to %v, and the hello interval is %v", in.ID, maxInterval*10*time.Millisecond, in.Hello)
-	case in.Dead < in.Hello:
+	case in.Hello < minHello || in.Hello > maxInterval*10*time.Millisecond:
+		return fmt.Errorf("vrID %d: the hello interval is %v; use %v to %v", in.ID, in.Hello, minHello, maxInterval*10*time.Millisecond)
+	case in.Dead < in.Hello || in.Dead <= margin:
 		return fmt.Errorf("vrID %d: a dead interval of %v is shorter than the hello interval of %v", in.ID, in.Dead, in.Hello)
 	case len(in.VIPs) == 0:
 		return fmt.Errorf("vrID %d has no address on %s", in.ID, in.Device)
@@ -122,6 +125,9 @@ func (in *Intent) Check() error {
 	}
 	return nil
 }
+
+// minHello leaves a lease that is worth the name.
+const minHello = 200 * time.Millisecond
 
 // maxInterval is the longest interval of version 3, in hundredths of a second (12 bits).
 const maxInterval = 4095
