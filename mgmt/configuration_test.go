@@ -92,7 +92,7 @@ func TestCandidate(t *testing.T) {
 	d.is(`commit -comment "a new server"`, "Warning: The dataplane")
 	d.is("show ns runningConfig", "s9")
 	d.is("show ns config -candidate", "There is no candidate")
-	d.is("show ns config -history", "# a new server")
+	d.is("show ns config -history", `commit -comment "a new server"`+"\n")
 
 	d.do("load config new.xml replace")
 	d.is("diff ns config", "rm server s1\n")

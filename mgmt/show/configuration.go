@@ -24,7 +24,11 @@ func History(all []store.Version) string {
 			if i == 0 {
 				number, at = fmt.Sprint(v.Number), v.At.UTC().Format("2006-01-02 15:04:05")
 			}
-			fmt.Fprintf(&b, "%-8s %-20s %-12s %-18s %s\n", number, at, c.User, c.Source, c.Line) // a comment stands in its command
+			line := c.Line
+			if !strings.Contains(line, c.Comment) { // it is none that was typed
+				line += "  # " + c.Comment
+			}
+			fmt.Fprintf(&b, "%-8s %-20s %-12s %-18s %s\n", number, at, c.User, c.Source, line)
 		}
 		if v.More > 0 {
 			fmt.Fprintf(&b, "%-8s and %d more commands\n", "", v.More)
