@@ -162,6 +162,9 @@ func foreign(text string) bool {
 	if err != nil && len(tokens) == 1 {
 		return true
 	}
+	if spellings().next[tokens[0].Text] != nil { // as of nearly every line
+		return false
+	}
 	_, _, _, _, err = resolve(tokens[:1])
 	var r *schema.Refusal
 	return errors.As(err, &r) && r.Text == schema.NoSuchCommand

@@ -149,10 +149,9 @@ func (m *maker) vservers() error {
 		return nil
 	}
 	n := m.x.c.Len(vserverRows)
-	taken := make(map[place]string, n)
 	m.out.vservers, m.config.Vservers = make([]*madeVserver, 0, n), make([]api.Vserver, 0, n)
 	old := alongside[*madeVserver]{list: m.prev.vservers}
-	changed := len(old.list) != n
+	changed, moved := len(old.list) != n, false
 	for row := range m.x.c.Each(vserverRows) {
 		v := row.(*schema.LBVserver)
 		was, ok := old.find(func(o *madeVserver) bool { return o.row == v || o.row.Name == v.Name })
@@ -163,16 +162,16 @@ func (m *maker) vservers() error {
 				return err
 			}
 			changed = changed || !ok || made.on != was.on || !reflect.DeepEqual(made.out, was.out)
+			moved = moved || !ok || made.at != was.at || made.row.Range != was.row.Range
 		}
 		m.out.vservers = append(m.out.vservers, made)
-		for at := range made.places() {
-			if other, ok := taken[at]; ok {
-				return schema.Refuse(schema.RowExists, at.ip.String(), fmt.Sprint(v.Port)).Because("lb vserver " + other + " has it, which leaves none for " + v.Name)
-			}
-			taken[at] = v.Name
-		}
 		if made.on {
 			m.config.Vservers = append(m.config.Vservers, made.out)
+		}
+	}
+	if moved {
+		if err := m.apart(); err != nil {
+			return err
 		}
 	}
 	if !changed {
@@ -183,6 +182,20 @@ func (m *maker) vservers() error {
 		m.config.Vservers = nil
 	}
 	m.backups()
+	return nil
+}
+
+// apart tells whether each vserver has its places for itself. It was so before, unless one is new or has moved.
+func (m *maker) apart() error {
+	taken := make(map[place]string, len(m.out.vservers))
+	for _, made := range m.out.vservers {
+		for at := range made.places() {
+			if other, ok := taken[at]; ok {
+				return schema.Refuse(schema.RowExists, at.ip.String(), fmt.Sprint(made.row.Port)).Because("lb vserver " + other + " has it, which leaves none for " + made.row.Name)
+			}
+			taken[at] = made.row.Name
+		}
+	}
 	return nil
 }
 
@@ -238,6 +251,6 @@ func kept[T comparable](list, was []T) []T {
 }
 
 // identical tells whether two maps are the same one. Numbers that did not change are the same map: see AssignIDs.
-func identical(a, b map[string]uint32) bool {
+func identical[V any](a, b map[string]V) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }

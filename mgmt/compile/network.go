@@ -113,13 +113,13 @@ func (o owned) takes(elsewhere []netip.Prefix) netip.Prefix {
 // boundSubnets are the subnets of the addresses that VLANs are bound to: with its address a whole subnet is bound, so that
 // further addresses in it come to the same port. Wider ones come first. A VLAN without a port has noPort.
 func boundSubnets(c *schema.Config, vlanPort map[uint16]int) []subnet {
-	masks := map[netip.Addr]netip.Addr{}
-	for _, a := range schema.All[schema.NSIP](c) {
-		masks[a.IPAddress] = a.Netmask
-	}
 	var list []subnet
 	for _, b := range schema.All[schema.VLANIP](c) {
-		bits, ok := maskBits(masks[b.IPAddress])
+		a := schema.Get[schema.NSIP](c, b.IPAddress.String())
+		if a == nil {
+			continue
+		}
+		bits, ok := maskBits(a.Netmask)
 		if !ok {
 			continue
 		}

@@ -63,7 +63,7 @@ bind service c -monitorName ping`)
 	s.Record("b", "ping", MonitorResult{Known: true, Up: true, Load: 5, LoadKnown: true})
 	s.Record("b", "tcp", MonitorResult{Known: true, Up: true})
 	s.Record("c", "ping", MonitorResult{Known: true, Up: true, LoadKnown: true})
-	h := NewIndex(c, s).Settled(s)
+	h := NewIndex(c, s).Settled(s, nil).Health
 	want := []api.Load{{Service: s.IDs.Services["a"], Load: 32}, {Service: s.IDs.Services["c"], Load: 0}}
 	if len(h.Loads) != 2 || h.Loads[0] != want[0] || h.Loads[1] != want[1] {
 		t.Errorf("loads are %+v, want %+v", h.Loads, want)
@@ -103,7 +103,7 @@ bind lb vserver w d`)
 	s.Record("d", "learns", in(7))
 	x := NewIndex(c, s)
 	want := []api.Load{{Service: s.IDs.Services["a"], Load: 3000 >> 8 << 8}, {Service: s.IDs.Services["c"], Load: 1}}
-	if h := x.Settled(s); !slices.Equal(h.Times, want) {
+	if h := x.Settled(s, nil).Health; !slices.Equal(h.Times, want) {
 		t.Errorf("times are %+v, want %+v", h.Times, want)
 	}
 	before := x.MonitorTime(s, "a")
@@ -112,7 +112,7 @@ bind lb vserver w d`)
 		t.Error("a change of a hundredth makes new tables")
 	}
 	c = configure(t, strings.Join(grammar.Lines(c), "\n")+"\nset lb vserver v -lbMethod ROUNDROBIN")
-	if h := NewIndex(c, s).Settled(s); h.Times != nil {
+	if h := NewIndex(c, s).Settled(s, nil).Health; h.Times != nil {
 		t.Errorf("without LRTM there are times: %+v", h.Times)
 	}
 }

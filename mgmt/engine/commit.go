@@ -244,7 +244,7 @@ func (e *Engine) applyTables(prev, next *version, ids compile.IDs) (warning stri
 	// Monitors may have spoken since compilation, so health is worked out on what is known by now.
 	_, now := e.now()
 	s, turns := e.arrange(prev, next, ids, now)
-	t := parts(next, s) // neighbors as well, which no command changes: they may have been refused before
+	t := e.parts(next, s) // neighbors as well, which no command changes: they may have been refused before
 	switch err := e.send(t); {
 	case err == nil && e.link.Load() == nil:
 		warning = warnNotConnected

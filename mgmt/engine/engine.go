@@ -106,8 +106,9 @@ type Engine struct {
 	link atomic.Pointer[link] // nil: not connected; written under wire
 	wire struct {
 		sync.Mutex
-		sent     api.Tables // what the dataplane has; a nil part is not known
-		everSent bool       // some dataplane has tables of this engine
+		sent     api.Tables       // what the dataplane has; a nil part is not known
+		everSent bool             // some dataplane has tables of this engine
+		settled  *compile.Settled // the health that was last worked out; nil: none was
 	}
 
 	mu      sync.Mutex

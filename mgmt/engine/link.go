@@ -175,7 +175,7 @@ func (e *Engine) attach(l *link, st *api.Stats) error {
 }
 
 // whole is every part for a dataplane of which it is not known what it has. The objects may have other numbers by now
-// than when the version was compiled. The caller holds commits.
+// than when the version was compiled. The caller holds commits and wire.
 func (e *Engine) whole(v *version, s *compile.State) (*api.Tables, error) {
 	out, err := compile.Compile(v.config, s, v.compiled)
 	if err != nil {
@@ -186,14 +186,14 @@ func (e *Engine) whole(v *version, s *compile.State) (*api.Tables, error) {
 	e.mu.Lock()
 	e.cur = &next
 	e.mu.Unlock()
-	return parts(&next, s), nil
+	return e.parts(&next, s), nil
 }
 
 // parts are the tables of a version in a state. They are copies, since send numbers them, and what was compiled stays as
-// it is.
-func parts(v *version, s *compile.State) *api.Tables {
+// it is. The caller holds wire.
+func (e *Engine) parts(v *version, s *compile.State) *api.Tables {
 	config, fib := *v.compiled.Tables.Config, *v.compiled.Tables.FIB
-	return &api.Tables{Config: &config, FIB: &fib, Health: health(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
+	return &api.Tables{Config: &config, FIB: &fib, Health: e.settledHealth(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
 }
 
 func (e *Engine) detach(l *link) {
@@ -254,7 +254,7 @@ func (e *Engine) push() {
 	e.wire.Lock()
 	defer e.wire.Unlock()
 	v, s := e.now()
-	t := &api.Tables{Health: health(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
+	t := &api.Tables{Health: e.settledHealth(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
 	if e.wire.sent.Config == nil {
 		return // refused so far: health of services that the dataplane does not know says nothing
 	}

@@ -98,8 +98,13 @@ func (e *Engine) tell(turns []turn) {
 	e.disablePrimaries(turns)
 }
 
-// health is the part that says which services are up and whose flows end, as settled.
-func health(v *version, s *compile.State) *api.Health { return v.index.Settled(s) }
+// settledHealth is the part that says which services are up and whose flows end, as settled. It is a copy, since send numbers it. The
+// caller holds wire.
+func (e *Engine) settledHealth(v *version, s *compile.State) *api.Health {
+	e.wire.settled = v.index.Settled(s, e.wire.settled)
+	h := *e.wire.settled.Health
+	return &h
+}
 
 // loadsDiffer tells whether monitors have told of a service another load or response time than before.
 func loadsDiffer(v *version, was, is *compile.State) bool {
