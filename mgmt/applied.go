@@ -39,7 +39,7 @@ func (a *appliance) applyFile(name string, data []byte) (string, error) {
 		if !strings.Contains(name, ".merge.") {
 			base = nil
 		}
-		next, found := document(name, data, base)
+		next, found := document(name, data, base, c)
 		if problems = found; len(found) > 0 {
 			return first(found)
 		}

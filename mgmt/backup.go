@@ -106,7 +106,7 @@ func (o *operator) fitBackup(name string) (*store.Archive, *schema.Config, error
 			return nil, nil, schema.Refuse(schema.BadArgument, name).Because("its SSH host key is no key")
 		}
 	}
-	c, problems := document(store.File, a.File(store.File), nil)
+	c, problems := document(store.File, a.File(store.File), nil, nil)
 	if len(problems) > 0 {
 		return nil, nil, schema.Refuse(schema.BadArgument, name).Because(first(problems).Error())
 	}

@@ -257,7 +257,7 @@ func (o *operator) loadFile(who engine.Author, op *grammar.Op) error {
 		if mode == "replace" {
 			base = nil
 		}
-		next, err := whole(name, data, base)
+		next, err := whole(name, data, base, c)
 		if err == nil {
 			err = o.mayMake(c, next) // or another would commit it unawares, who may do more
 		}
@@ -295,12 +295,13 @@ func (a *appliance) read(name string) (*schema.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return whole(name, data, nil)
+	return whole(name, data, nil, a.engine.Config())
 }
 
-// whole is the configuration that a text holds, alone or on top of base. All of it must be right.
-func whole(name string, data []byte, base *schema.Config) (*schema.Config, error) {
-	c, problems := document(name, data, base)
+// whole is the configuration that a text holds, alone or on top of base. All of it must be right. What is hidden in it are secrets
+// of shown.
+func whole(name string, data []byte, base, shown *schema.Config) (*schema.Config, error) {
+	c, problems := document(name, data, base, shown)
 	if len(problems) > 0 {
 		return nil, schema.Refuse(schema.BadArgument, name).Because(first(problems).Error())
 	}
@@ -308,7 +309,7 @@ func whole(name string, data []byte, base *schema.Config) (*schema.Config, error
 }
 
 // document reads a configuration in the form that its name ends in, or else begins like.
-func document(name string, data []byte, base *schema.Config) (*schema.Config, []render.Problem) {
+func document(name string, data []byte, base, shown *schema.Config) (*schema.Config, []render.Problem) {
 	read := render.Read
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case ext == ".xml":
@@ -318,9 +319,9 @@ func document(name string, data []byte, base *schema.Config) (*schema.Config, []
 	case ext == ".yaml" || ext == ".yml":
 		read = render.ReadYAML
 	case commands(data):
-		return typed(data, base)
+		return typed(data, base, shown)
 	}
-	d := read(data, render.Options{Base: base})
+	d := read(data, render.Options{Base: base, Secrets: shown})
 	if err := d.Refusal(); err != nil {
 		return nil, d.Problems
 	}
@@ -340,12 +341,15 @@ func commands(data []byte) bool {
 }
 
 // typed takes commands as import does; unlike there none may be rejected.
-func typed(data []byte, base *schema.Config) (*schema.Config, []render.Problem) {
+func typed(data []byte, base, shown *schema.Config) (*schema.Config, []render.Problem) {
 	if base == nil {
 		base = schema.New()
 	}
+	if shown == nil {
+		shown = base
+	}
 	c := base.Clone()
-	return c, rejected(grammar.Import(c, data, nil))
+	return c, rejected(grammar.ImportAs(shown, c, data, nil))
 }
 
 // rejected are the lines of an import that were wrong.

@@ -124,7 +124,7 @@ func (op *Op) create(c *schema.Config) error {
 		return err
 	}
 	if _, exists := c.Row(o, op.Key...); exists || o == schema.Of[schema.LBMonitor]() && o.Builtin(op.Key[0]) {
-		return schema.Refuse(schema.RowExists, Label(o), keyText(op.Key))
+		return schema.Refuse(schema.RowExists, Label(o), op.Named())
 	}
 	return put(c, o, row)
 }
@@ -272,7 +272,7 @@ func (op *Op) existing(c *schema.Config) (any, error) {
 		}
 		return nil, schema.Refuse(schema.NoSuchRow, op.Object.Keys()[1].CLI, keyText(op.Key[1:])).Because("it is not bound to " + op.Key[0])
 	}
-	return nil, schema.Refuse(schema.NoSuchRow, Label(op.Object), keyText(op.Key))
+	return nil, schema.Refuse(schema.NoSuchRow, Label(op.Object), op.Named())
 }
 
 func (op *Op) remove(c *schema.Config) error {
@@ -373,6 +373,17 @@ func Label(o *schema.Object) string {
 		return o.Words[len(o.Words)-1]
 	}
 	return k
+}
+
+// Named is the key as an error tells it, which is logged.
+func (op *Op) Named() string {
+	key := slices.Clone(op.Key)
+	for i, f := range op.Object.Keys() {
+		if i < len(key) && f.Secret {
+			key[i] = schema.Hidden
+		}
+	}
+	return keyText(key)
 }
 
 func keyText(key []string) string { return strings.Join(key, " ") }

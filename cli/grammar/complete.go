@@ -172,6 +172,7 @@ func (r *reader) candidates(k keyword, c *schema.Config) []Candidate {
 			out = append(out, Candidate{Text: e, Help: describe(f)})
 		}
 		return out
+	case f.Secret:
 	case f.Key > 0 && r.form.verb != "add" && r.form.verb != "bind" && (f.Ref == "" || f.Within || r.form.verb == "unbind" && f.Key > 1) && k.obj.Rows:
 		return r.live(k, c)
 	case f.Ref != "":

@@ -66,8 +66,15 @@ const maxImportLine = 64<<10 - 1
 //
 // check, which may be nil, tells why a whole configuration cannot be put in force. Lines that it refuses are searched for and
 // left out. Whatever the text is, c is then a configuration that check accepts, if it was one before.
+//
+// A line in which show has hidden secrets is the one of c that it was made of; no other is taken.
 func Import(c *schema.Config, text []byte, check func(*schema.Config) error) *Imported {
-	im := &importer{c: c, check: check, checks: maxImportChecks, absent: map[string]bool{}, kept: map[string]bool{}}
+	return ImportAs(c, c, text, check)
+}
+
+// ImportAs is Import of what may be lines of shown, with secrets hidden.
+func ImportAs(shown, c *schema.Config, text []byte, check func(*schema.Config) error) *Imported {
+	im := &importer{c: c, shown: &masked{of: shown.Clone()}, check: check, checks: maxImportChecks, absent: map[string]bool{}, kept: map[string]bool{}}
 	for row := range c.Each(schema.Of[schema.NSLine]()) {
 		l := row.(*schema.NSLine)
 		im.next = max(im.next, l.Number)
@@ -103,6 +110,7 @@ type importer struct {
 	c      *schema.Config
 	check  func(*schema.Config) error
 	checks int             // that may still be made
+	shown  *masked         // what lines with hidden secrets were made of
 	absent map[string]bool // names and addresses that only kept lines would make
 	kept   map[string]bool // texts of the kept lines
 	next   uint32          // greatest number of a kept line
@@ -123,7 +131,7 @@ func (im *importer) run(lines []Verdict) {
 		v := &lines[i]
 		v.Fate, v.Reason = Rejected, noCommand
 		if v.Foreign = foreign(v.Text); !v.Foreign {
-			v.Fate, v.Reason = im.line(v.Text)
+			v.Fate, v.Reason = im.line(im.shown.line(v.Text))
 		}
 		if v.Fate == Applied {
 			applied++
@@ -175,8 +183,9 @@ func (im *importer) giveUp(lines []Verdict, why error) {
 	for i := range lines {
 		v := &lines[i]
 		if v.Fate == Stored {
-			tokens, _, _ := Tokenize(v.Text) // without an error, or it would not be stored
-			if err := im.keep(v.Text, v.Reason, tokens); err != nil {
+			text := im.shown.line(v.Text)
+			tokens, _, _ := Tokenize(text) // without an error, or it would not be stored
+			if err := im.keep(text, v.Reason, tokens); err != nil {
 				v.Fate, v.Reason = Rejected, err.Error()
 			}
 		}
@@ -297,6 +306,9 @@ func (im *importer) missing(tokens []Token, err error) string {
 func (im *importer) keep(text, why string, tokens []Token) error {
 	if im.kept[text] {
 		return nil
+	}
+	if slices.ContainsFunc(tokens, func(t Token) bool { return strings.Contains(t.Text, schema.Hidden) }) {
+		return schema.Refuse(schema.BadValue, schema.Hidden).Because("that is how show hides a secret; give the secret itself")
 	}
 	if strings.Contains(text, "\t") {
 		text = retyped(text, tokens)

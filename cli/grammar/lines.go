@@ -58,27 +58,47 @@ func discreet(line string, tokens []Token) string {
 	return line
 }
 
-// secretive are the first words of objects that take a secret without a keyword.
-var secretive = sync.OnceValue(func() []string {
-	var words []string
+// secretive are the first words of objects that take a secret without a keyword, and the first place on a line that it may have.
+var secretive = sync.OnceValue(func() map[string]int {
+	words := map[string]int{}
 	for _, o := range schema.Objects() {
-		if slices.ContainsFunc(o.Fields, func(f *schema.Field) bool { return f.Secret && f.Pos > 0 }) {
-			words = append(words, strings.ToLower(o.Words[0]))
+		for _, f := range o.Fields {
+			if !f.Secret || f.Pos == 0 && (f.Key == 0 || f.Keyword) {
+				continue
+			}
+			word, place := strings.ToLower(o.Words[0]), len(o.Words)+max(f.Pos, f.Key)
+			if at, there := words[word]; !there || place < at {
+				words[word] = place
+			}
 		}
 	}
 	return words
 })
 
+// secretFrom is the first place of the line where a secret may stand without a keyword, 0 if there is none.
+func secretFrom(tokens []Token) (place int) {
+	for word, at := range secretive() {
+		if strings.HasPrefix(word, strings.ToLower(tokens[1].Text)) && (place == 0 || at < place) {
+			place = at
+		}
+	}
+	return place
+}
+
 // secretPlaces are the words that stand in the place of a secret, such as the password of a user. Of a line that is about
 // such an object and no command every word is one that might be.
 func secretPlaces(tokens []Token) map[int]bool {
 	hide := map[int]bool{}
-	if len(tokens) < 2 || !slices.ContainsFunc(secretive(), func(w string) bool { return strings.HasPrefix(w, strings.ToLower(tokens[1].Text)) }) {
+	if len(tokens) < 2 {
+		return nil
+	}
+	from := secretFrom(tokens)
+	if from == 0 {
 		return nil // most lines are about nothing of the kind, and the rest costs
 	}
 	verb, objs, used, _, err := resolve(tokens)
 	if err != nil || objs == nil {
-		for i := 4; i < len(tokens) && len(tokens[1].Text) > 1; i++ {
+		for i := from; i < len(tokens) && len(tokens[1].Text) > 1; i++ {
 			hide[i] = true
 		}
 		return hide
@@ -90,8 +110,8 @@ func secretPlaces(tokens []Token) map[int]bool {
 	lost := false
 	for i, t := range tokens[used:] {
 		waits := r.pending.field != nil || r.optional.field != nil || r.skip > 0 || r.refused != ""
-		place := !t.Keyword && !waits && r.filled < len(r.form.pos) && r.form.pos[r.filled].Secret
 		full := r.filled == len(r.form.pos)
+		place := !t.Keyword && !waits && (!full && r.form.pos[r.filled].Secret || full && r.form.many && r.form.pos[r.filled-1].Secret)
 		if r.take(t) != nil && !waits && (full || t.Keyword) {
 			lost = true // what follows may be anything
 		}
@@ -183,7 +203,7 @@ func line(o *schema.Object, row any, hide bool) string {
 			break // the rest of the positionals is optional and not given
 		}
 		if p.Secret && hide {
-			text = schema.Hidden
+			text = p.Mask(text)
 		}
 		words = append(words, Quote(text))
 	}
@@ -218,7 +238,7 @@ func keywordWords(o *schema.Object, k keyword, v reflect.Value, hide, whole bool
 	words := []string{"-" + k.field.CLI}
 	switch {
 	case k.field.Secret && hide:
-		words = append(words, schema.Hidden)
+		words = append(words, k.field.Mask(k.field.Text(v)))
 	case !k.field.Flag:
 		words = append(words, values(k.field, v)...)
 	}

@@ -97,7 +97,7 @@ func RowName(o *schema.Object, row any) string {
 		if i > 0 {
 			name += " "
 		}
-		name += Quote(k.Text(v))
+		name += Quote(k.Mask(k.Text(v)))
 	}
 	return name
 }

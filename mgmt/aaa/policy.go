@@ -146,6 +146,9 @@ func Command(op *grammar.Op) string {
 		if f := op.Object.Keys()[i]; f.Keyword {
 			words = append(words, "-"+f.CLI)
 		}
+		if op.Object.Keys()[i].Secret {
+			key = schema.Hidden
+		}
 		words = append(words, grammar.Quote(key))
 	}
 	for _, a := range op.Args {

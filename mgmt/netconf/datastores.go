@@ -53,8 +53,12 @@ func (ss *session) source(op *element) (*schema.Config, error) {
 	if inline == nil {
 		return ss.content(name)
 	}
-	c := schema.New()
-	return c, edit(c, inline, "merge")
+	shown, err := ss.content(candidate)
+	if err != nil {
+		return nil, err
+	}
+	e := editor{c: schema.New(), secrets: shown}
+	return e.c, e.edit(inline, "merge")
 }
 
 // free refuses when another session has locked the datastore.

@@ -6,12 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/mgmt/render"
 	"sluice/vendor-config/schema"
 )
 
 // edit changes c as the <config> of an edit-config says (RFC 6241 section 7.2). After an error c is half changed and of no
 // use. What only the whole configuration can show, such as a reference that leads nowhere, is not looked at.
 func edit(c *schema.Config, config *element, operation string) error {
+	e := editor{c: c, secrets: c.Clone()}
+	return e.edit(config, operation)
+}
+
+// editor changes c. Secrets that come back hidden, as they were read, are those of secrets.
+type editor struct{ c, secrets *schema.Config }
+
+func (ed *editor) edit(config *element, operation string) error {
+	c := ed.c
 	if operation == "replace" {
 		c.Replace(schema.New())
 		operation = "merge"
@@ -36,7 +46,7 @@ func edit(c *schema.Config, config *element, operation string) error {
 			continue
 		}
 		for _, e := range root.kids {
-			if err := editObject(c, e, op); err != nil {
+			if err := ed.object(e, op); err != nil {
 				return err
 			}
 		}
@@ -69,8 +79,9 @@ func operationOf(e *element, inherited, path string) (string, error) {
 	return inherited, nil
 }
 
-// editObject changes one row.
-func editObject(c *schema.Config, e *element, inherited string) error {
+// object changes one row.
+func (ed *editor) object(e *element, inherited string) error {
+	c := ed.c
 	o := schema.Listed(e.name.Local)
 	if e.name.Space != ownNS || o == nil {
 		return unknown(rootPath, e)
@@ -81,7 +92,7 @@ func editObject(c *schema.Config, e *element, inherited string) error {
 		return err
 	}
 	row := reflect.New(o.Type)
-	if err := keys(o, e, row.Elem(), path); err != nil {
+	if err := ed.keys(o, e, row.Elem(), path); err != nil {
 		return err
 	}
 	path += predicates(o, row.Elem())
@@ -100,7 +111,7 @@ func editObject(c *schema.Config, e *element, inherited string) error {
 	case op == "replace" || op == "create":
 		before = nil
 	}
-	next, err := editRow(o, e, before, op, path)
+	next, err := ed.row(o, e, row.Elem(), before, op, path)
 	if err == nil {
 		c.Put(o, next)
 	}
@@ -108,13 +119,13 @@ func editObject(c *schema.Config, e *element, inherited string) error {
 }
 
 // keys reads the key leaves of a row.
-func keys(o *schema.Object, e *element, v reflect.Value, path string) error {
+func (ed *editor) keys(o *schema.Object, e *element, v reflect.Value, path string) error {
 	for _, f := range o.Keys() {
 		k := e.in(ownNS, f.YANG)
 		if k == nil {
 			return wrong("missing-element", path, fmt.Sprintf("a row of %s is named by its %s", o.YANG, f.YANG), "bad-element", f.YANG)
 		}
-		if err := set(f, v, k, path); err != nil {
+		if err := ed.set(o, f, v, k, path); err != nil {
 			return err
 		}
 		if f.Text(v) == "" {
@@ -132,33 +143,36 @@ func predicates(o *schema.Object, v reflect.Value) string {
 		if strings.Contains(f.Text(v), "'") {
 			quote = `"`
 		}
-		fmt.Fprintf(&b, "[sluice:%s=%s%s%s]", f.YANG, quote, f.Text(v), quote)
+		fmt.Fprintf(&b, "[sluice:%s=%s%s%s]", f.YANG, quote, f.Mask(f.Text(v)), quote)
 	}
 	return b.String()
 }
 
 // set parses the text of a leaf into the row.
-func set(f *schema.Field, v reflect.Value, leaf *element, path string) error {
+func (ed *editor) set(o *schema.Object, f *schema.Field, v reflect.Value, leaf *element, path string) error {
 	path += "/sluice:" + f.YANG
 	if len(leaf.kids) > 0 {
 		return unknown(path, leaf.kids[0])
 	}
-	text := f.Content(string(leaf.text))
-	if f.Secret && text == schema.Hidden && f.Text(v) != "" {
-		return nil // as it was read: it stays
+	text, err := render.Revealed(ed.secrets, o, f, f.Content(string(leaf.text)), v)
+	if err == nil {
+		err = f.Set(v, text)
 	}
-	if err := f.Set(v, text); err != nil {
+	if err != nil {
 		return wrong("invalid-value", path, err.Error(), "bad-element", f.YANG)
 	}
 	return nil
 }
 
-// editRow makes the row that the leaves make of the one before; nil stands for none.
-func editRow(o *schema.Object, e *element, before any, op, path string) (any, error) {
+// row makes the row with the key that the leaves make of the one before; nil stands for none.
+func (ed *editor) row(o *schema.Object, e *element, key reflect.Value, before any, op, path string) (any, error) {
 	row := o.Fresh()
 	v := reflect.ValueOf(row).Elem()
 	if before != nil {
 		v.Set(reflect.ValueOf(before).Elem())
+	}
+	for _, f := range o.Keys() {
+		v.Field(f.Index).Set(key.Field(f.Index))
 	}
 	given := map[*schema.Field]bool{}
 	for _, leaf := range e.kids {
@@ -170,7 +184,7 @@ func editRow(o *schema.Object, e *element, before any, op, path string) (any, er
 			return nil, wrong("bad-element", path+"/sluice:"+f.YANG, f.YANG+" is given twice", "bad-element", f.YANG)
 		}
 		given[f] = true
-		if err := editLeaf(o, f, leaf, v, op, path); err != nil {
+		if err := ed.leaf(o, f, leaf, v, op, path); err != nil {
 			return nil, err
 		}
 	}
@@ -185,8 +199,8 @@ func editRow(o *schema.Object, e *element, before any, op, path string) (any, er
 	return row, nil
 }
 
-// editLeaf changes one leaf. A leaf at its default does not exist (RFC 6243 section 2.2, trim).
-func editLeaf(o *schema.Object, f *schema.Field, leaf *element, v reflect.Value, inherited, path string) error {
+// leaf changes one leaf. A leaf at its default does not exist (RFC 6243 section 2.2, trim).
+func (ed *editor) leaf(o *schema.Object, f *schema.Field, leaf *element, v reflect.Value, inherited, path string) error {
 	at := path + "/sluice:" + f.YANG
 	op, err := operationOf(leaf, inherited, at)
 	if err != nil {
@@ -197,7 +211,7 @@ func editLeaf(o *schema.Object, f *schema.Field, leaf *element, v reflect.Value,
 		if own && op != "merge" && op != inherited {
 			return wrong("operation-not-supported", at, "a key does not change; delete the row and create another", "bad-element", f.YANG)
 		}
-		return set(f, v, leaf, path)
+		return ed.set(o, f, v, leaf, path)
 	}
 	if own {
 		there := f.Required || !atDefault(o, f, v)
@@ -215,7 +229,7 @@ func editLeaf(o *schema.Object, f *schema.Field, leaf *element, v reflect.Value,
 	if op == "none" {
 		return nil
 	}
-	return set(f, v, leaf, path)
+	return ed.set(o, f, v, leaf, path)
 }
 
 func atDefault(o *schema.Object, f *schema.Field, v reflect.Value) bool {

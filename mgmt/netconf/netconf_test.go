@@ -189,7 +189,54 @@ func TestFiltersAndDefaults(t *testing.T) {
 	if m := schema.All[schema.LBMonitor](b.fake.Running())[0]; m.RadKey != "geheim" || m.Password != "auch" {
 		t.Errorf("%+v", m)
 	}
-	c.fails(editing("running", `<lb-monitor nc:operation="replace"><name>m</name><type>RADIUS</type><rad-key>********</rad-key></lb-monitor>`), "invalid-value", "give the secret itself")
+	c.fails(editing("running", `<lb-monitor><name>other</name><type>RADIUS</type><user-name>u</user-name><rad-key>********</rad-key></lb-monitor>`), "invalid-value", "give the secret itself")
+	c.fails(editing("running", `<lb-monitor><name>other</name><type>SNMP</type><snmp-community>********</snmp-community></lb-monitor>`), "invalid-value", "give the secret itself")
+}
+
+// TestHiddenSecretsComeBack: whoever writes back what he has read, as a whole, with rows replaced or with one leaf changed, changes
+// no secret: none of stored objects and of kept lines either.
+func TestHiddenSecretsComeBack(t *testing.T) {
+	b := newBench(t)
+	c := b.login("nsroot")
+	rows := `<lb-monitor><name>m</name><type>RADIUS</type><user-name>u</user-name><rad-key>geheim</rad-key><password>geheim2</password></lb-monitor>` +
+		`<lb-monitor><name>n</name><type>SNMP</type><snmpoid>1.3</snmpoid><snmp-community>geheim3</snmp-community></lb-monitor>` +
+		`<ns-rpc-node><ip-address>10.0.0.9</ip-address><password>geheim4</password></ns-rpc-node>` +
+		`<snmp-community><community-name>geheim5</community-name><permissions>GET</permissions></snmp-community>` +
+		`<snmp-community><community-name>geheim6</community-name><permissions>ALL</permissions></snmp-community>` +
+		`<ns-line><number>1</number><text>set foo x -password geheim7</text></ns-line>`
+	c.ok(editing("running", rows))
+	want := b.fake.Running()
+	got := c.ask("<get-config><source><running/></source></get-config>")
+	if strings.Contains(got, "geheim") || strings.Count(got, "********") != 7 {
+		t.Fatalf("secrets are not hidden:\n%s", got)
+	}
+	_, got, _ = strings.Cut(got, "<data>")
+	got, _, _ = strings.Cut(got, "</data>")
+	for _, operation := range []string{"merge", "replace"} {
+		c.ok(`<edit-config><target><running/></target><default-operation>` + operation + `</default-operation><config>` + got + `</config></edit-config>`)
+		if !b.fake.Running().Equal(want) {
+			t.Errorf("%s of what was read has changed something", operation)
+		}
+	}
+	for _, o := range []string{"lb-monitor", "snmp-community", "ns-line", "ns-rpc-node"} {
+		c.ok(`<edit-config><target><running/></target><config>` + strings.ReplaceAll(got, "<"+o+">", `<`+o+` xmlns:nc="urn:ietf:params:xml:ns:netconf:base:1.0" nc:operation="replace">`) + `</config></edit-config>`)
+		if !b.fake.Running().Equal(want) {
+			t.Errorf("replacing each %s by what was read has changed something", o)
+		}
+	}
+	c.ok(`<copy-config><target><candidate/></target><source><config>` + got + `</config></source></copy-config>`)
+	if d, _ := b.fake.Candidate(); !d.Equal(want) {
+		t.Error("copying what was read has changed something")
+	}
+	c.ok("<discard-changes/>")
+	mask := func(community string) string { return schema.Of[schema.SNMPCommunity]().Keys()[0].Mask(community) }
+	c.ok(editing("running", `<snmp-community nc:operation="delete"><community-name>`+mask("geheim5")+`</community-name></snmp-community>`))
+	if b.fake.Running().Len(schema.Of[schema.SNMPCommunity]()) != 1 || schema.Get[schema.SNMPCommunity](b.fake.Running(), "geheim6") == nil {
+		t.Error("not the community that was shown is deleted")
+	}
+	c.fails(editing("running", `<ns-line><number>2</number><text>set foo x -password ********</text></ns-line>`), "invalid-value", "give the secret itself")
+	c.fails(editing("running", `<ns-line><number>1</number><text>set bar x -password ********</text></ns-line>`), "invalid-value", "give the secret itself")
+	c.fails(editing("running", `<snmp-community><community-name>`+mask("geheim5")+`</community-name><permissions>GET</permissions></snmp-community>`), "invalid-value", "give the secret itself")
 }
 
 func TestSchemas(t *testing.T) {

@@ -102,6 +102,9 @@ type Options struct {
 	// Base is what the text is merged into: rows are added to it, and of rows that it has the leaves that are given
 	// replace those it has. It is not changed. Without it the text stands alone.
 	Base *schema.Config
+	// Secrets is what the text was made of when it was shown, with its secrets hidden: they are those of the rows with the same
+	// keys, of Base if it is left out. What is hidden and in no such row is refused.
+	Secrets *schema.Config
 
 	most int // rows; maxRows when 0
 }
@@ -123,6 +126,7 @@ type findings struct {
 	Document
 	data      []byte
 	base      *schema.Config
+	secrets   *schema.Config
 	rows      []*row
 	most      int  // rows that are read
 	crowded   bool // there are more rows than are read
@@ -132,12 +136,15 @@ type findings struct {
 }
 
 func found(data []byte, opt Options) findings {
-	f := findings{data: data, base: opt.Base, most: opt.most}
+	f := findings{data: data, base: opt.Base, secrets: opt.Secrets, most: opt.most}
 	if f.most == 0 {
 		f.most = maxRows
 	}
 	if f.base == nil {
 		f.base = schema.New()
+	}
+	if f.secrets == nil {
+		f.secrets = f.base
 	}
 	f.Config = f.base
 	return f

@@ -152,13 +152,21 @@ func TestSecretsAreHidden(t *testing.T) {
 	m := schema.Of[schema.LBMonitor]().Fresh().(*schema.LBMonitor)
 	m.Name, m.Type, m.Password, m.RadKey, m.RespCode = "m", "RADIUS", "geheim", "key<>", "2"
 	schema.Put(c, m)
+	schema.Put(c, &schema.SNMPCommunity{CommunityName: "geheim1", Permissions: "GET"})
+	schema.Put(c, &schema.SNMPCommunity{CommunityName: "geheim2", Permissions: "ALL"})
+	schema.Put(c, &schema.NSLine{Number: 3, Text: "set x y -password geheim"})
 	for _, form := range forms {
 		text, err := form.write(Discreet(c))
-		if err != nil || strings.Contains(string(text), "geheim") || strings.Count(string(text), schema.Hidden) != 2 {
+		if err != nil || strings.Contains(string(text), "geheim") || strings.Count(string(text), schema.Hidden) != 5 {
 			t.Errorf("%s: %v\n%s", form.name, err, text)
 		}
 		if d := form.read(text, Options{}); d.Refusal() == nil || !strings.Contains(d.Refusal().Error(), "give the secret itself") {
 			t.Errorf("%s: a hidden secret is taken for one: %v", form.name, d.Problems)
+		}
+		for _, opt := range []Options{{Base: c}, {Secrets: c}} {
+			if d := form.read(text, opt); d.Refusal() != nil || !d.Config.Equal(c) {
+				t.Errorf("%s: what was shown of a configuration is not what it was: %v", form.name, d.Problems)
+			}
 		}
 	}
 	if schema.All[schema.LBMonitor](c)[0].Password != "geheim" {

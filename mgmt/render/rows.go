@@ -62,7 +62,7 @@ func (r *reader) row(o *schema.Object, t xml.StartElement, start int, scope map[
 	if at < 0 {
 		at = start
 	}
-	if whole(o, leaves) {
+	if r.whole(o, leaves) {
 		h.key = o.Key(value)
 	}
 	h.reason = why.Error()
@@ -165,6 +165,9 @@ func (r *findings) build(o *schema.Object, leaves []*leaf) (value any, at int, e
 	if before != nil {
 		v.Set(reflect.ValueOf(before).Elem())
 	}
+	if slices.ContainsFunc(leaves, func(l *leaf) bool { return strings.Contains(l.text.String(), schema.Hidden) }) {
+		r.key(o, leaves, v) // by which secrets are found
+	}
 	for _, l := range leaves {
 		f := o.Leaf(l.name)
 		switch {
@@ -177,7 +180,11 @@ func (r *findings) build(o *schema.Object, leaves []*leaf) (value any, at int, e
 		case l.text.Len() > maxLeaf:
 			blame(l, fmt.Sprintf("<%s> is longer than %d bytes", l.name, maxLeaf))
 		default:
-			if err := f.Set(v, f.Content(l.text.String())); err != nil {
+			text, err := Revealed(r.secrets, o, f, f.Content(l.text.String()), v)
+			if err == nil {
+				err = f.Set(v, text)
+			}
+			if err != nil {
 				blame(l, err.Error())
 			}
 		}
@@ -202,7 +209,7 @@ func (r *findings) build(o *schema.Object, leaves []*leaf) (value any, at int, e
 // before is the row of the base that the leaves are about, or nil.
 func (r *findings) before(o *schema.Object, leaves []*leaf) any {
 	v := reflect.New(o.Type)
-	if r.base.Len(o) == 0 || !key(o, leaves, v.Elem()) {
+	if r.base.Len(o) == 0 || !r.key(o, leaves, v.Elem()) {
 		return nil
 	}
 	row, _ := r.base.Row(o, o.Key(v.Interface()))
@@ -221,15 +228,15 @@ func missing(o *schema.Object, v reflect.Value, given map[*schema.Field]bool, be
 }
 
 // whole tells whether the leaves hold the whole key of a row.
-func whole(o *schema.Object, leaves []*leaf) bool {
-	return key(o, leaves, reflect.New(o.Type).Elem())
+func (r *findings) whole(o *schema.Object, leaves []*leaf) bool {
+	return r.key(o, leaves, reflect.New(o.Type).Elem())
 }
 
 // key sets the key of v to what the leaves say, if they say all of it.
-func key(o *schema.Object, leaves []*leaf, v reflect.Value) bool {
+func (r *findings) key(o *schema.Object, leaves []*leaf, v reflect.Value) bool {
 	for _, f := range o.Keys() {
 		l := leafOf(leaves, f)
-		if l == nil || l.bad != "" || f.Set(v, f.Content(l.text.String())) != nil || f.Text(v) == "" {
+		if l == nil || l.bad != "" || f.Set(v, r.secrets.Unmask(o, f, f.Content(l.text.String()))) != nil || f.Text(v) == "" {
 			return false
 		}
 	}
@@ -241,7 +248,7 @@ func heading(o *schema.Object, leaves []*leaf) string {
 	words := []string{o.Name()}
 	for _, f := range o.Keys() {
 		if l := leafOf(leaves, f); l != nil {
-			words = append(words, clip(f.Content(l.text.String())))
+			words = append(words, f.Mask(clip(f.Content(l.text.String()))))
 		}
 	}
 	return strings.TrimSpace(strings.Join(words, " "))

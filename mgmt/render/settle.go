@@ -30,8 +30,7 @@ func (r *findings) first(rows []*row) []*row {
 	c := schema.New()
 	return slices.DeleteFunc(rows, func(w *row) bool {
 		if _, ok := c.Row(w.object, w.text.key); ok {
-			key := strings.ReplaceAll(w.text.key, "\x00", " ")
-			r.problem(w.at, w.title(), fmt.Sprintf("Resource already exists [%s]; the first one is in force", key))
+			r.problem(w.at, w.title(), fmt.Sprintf("Resource already exists [%s]; the first one is in force", strings.TrimPrefix(w.title(), w.object.Name()+" ")))
 			return true
 		}
 		c.Put(w.object, w.value)

@@ -116,7 +116,7 @@ func values(o *schema.Object, row any) ([]value, error) {
 		if f.Reset(o, scratch); f.Key == 0 && !f.Required && text == f.Text(scratch) {
 			continue
 		}
-		if f.Secret && text == schema.Hidden {
+		if f.Secret && schema.Masked(text) {
 			out = append(out, value{f, text})
 			continue
 		}
@@ -140,7 +140,7 @@ func title(o *schema.Object, v reflect.Value) string {
 	words := []string{o.Name()}
 	for _, f := range o.Keys() {
 		if t := f.Text(v); t != "" && t != "0" {
-			words = append(words, t)
+			words = append(words, f.Mask(t))
 		}
 	}
 	return strings.Join(words, " ")

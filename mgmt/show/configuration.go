@@ -67,10 +67,10 @@ func Diff(from, to *schema.Config) string {
 	lines, rest := grammar.Diff(from, to)
 	var b strings.Builder
 	for _, l := range lines {
-		b.WriteString(grammar.Discreet(l) + "\n")
+		b.WriteString(grammar.DiscreetKept(l) + "\n")
 	}
 	for _, l := range rest {
-		b.WriteString("# no command does this: " + grammar.Discreet(l) + "\n")
+		b.WriteString("# no command does this: " + grammar.DiscreetKept(l) + "\n")
 	}
 	return b.String()
 }

@@ -153,7 +153,7 @@ func (p *page) special(m *schema.LBMonitor) {
 			label = strings.ToUpper(f.CLI[:1]) + f.CLI[1:]
 		}
 		if f.Secret {
-			text = schema.Hidden
+			text = f.Mask(text)
 		} else if f.Syntax == "payload" || f.Syntax == "request" {
 			text = `"` + text + `"`
 		}

@@ -29,10 +29,7 @@ func showStored(p *page) error {
 			if f.Key > 0 || f.Kept || text == "" || v.Field(f.Index).IsZero() && !f.HasDefault {
 				continue
 			}
-			if f.Secret {
-				text = schema.Hidden
-			}
-			p.f("\t%s: %s\n", f.CLI, text)
+			p.f("\t%s: %s\n", f.CLI, f.Mask(text))
 		}
 		p.bound(o, row)
 	}

@@ -159,7 +159,7 @@ func chosen[T any](p *page) (rows []*T, one bool, err error) {
 }
 
 func missing(op *grammar.Op) error {
-	return schema.Refuse(schema.NoSuchRow, grammar.Label(op.Object), strings.Join(op.Key, " "))
+	return schema.Refuse(schema.NoSuchRow, grammar.Label(op.Object), op.Named())
 }
 
 // number begins an entry of a list with its number, or the only entry without.

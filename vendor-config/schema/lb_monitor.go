@@ -44,7 +44,7 @@ type LBMonitor struct {
 	Database        string     `cli:"database" for:"type MYSQL MYSQL-ECV" max:"127" help:"Database to log in to"`
 	SQLQuery        string     `cli:"sqlQuery" for:"type MYSQL MYSQL-ECV" max:"1023" help:"Query that the server must answer; one that gives rows must give one"`
 	SNMPOID         string     `cli:"snmpOID" for:"type SNMP" max:"255" syntax:"oid" help:"Object to ask the agent for"`
-	SNMPCommunity   string     `cli:"snmpCommunity" for:"type SNMP LOAD" def:"public" max:"63" help:"Community that may read it"`
+	SNMPCommunity   string     `cli:"snmpCommunity" for:"type SNMP LOAD" def:"public" secret:"yes" max:"63" help:"Community that may read it"`
 	SNMPThreshold   uint32     `cli:"snmpThreshold" for:"type SNMP" help:"The service is DOWN while the value is above this; 0 for none"`
 	SNMPVersion     string     `cli:"snmpVersion" for:"type SNMP LOAD" enum:"V1,V2" def:"V1" help:"Version of SNMP: 1 or 2c"`
 	MetricTable     string     `cli:"metricTable" for:"type LOAD" ref:"lb metricTable" help:"Metric table from which metrics are bound to the monitor"`

@@ -8,9 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden is what is shown in place of a secret.
-const Hidden = "********"
-
 // A payload is text that a monitor sends or looks for. Its bytes that are no printable text are written as \r \n \t \xHH
 // and a backslash as \\, so that the configuration stays text; a backslash before anything else stands for itself.
 

@@ -4,7 +4,7 @@ import "net/netip"
 
 // SNMPCommunity is a community of SNMP 1 and 2c.
 type SNMPCommunity struct {
-	CommunityName string `cli:"communityName" key:"1" max:"31" syntax:"name" help:"Name of the community"`
+	CommunityName string `cli:"communityName" key:"1" secret:"yes" max:"31" help:"Name of the community, which is all that a manager must know"`
 	Permissions   string `cli:"permissions" pos:"2" required:"yes" enum:"GET,GET_NEXT,GET_BULK,SET,ALL" help:"What it may ask"`
 }
 
@@ -22,7 +22,7 @@ type SNMPTrap struct {
 	Version         string `cli:"version" fixed:"yes" enum:"V1,V2,V3" def:"V2" help:"Version of SNMP"`
 	TD              uint16 `cli:"td" fixed:"yes" max:"4094" help:"Port of the receiver"`
 	DestPort        uint16 `cli:"destPort" def:"162" min:"1" max:"65534" help:"Port of the receiver"`
-	CommunityName   string `cli:"communityName" max:"31" help:"Community that traps are sent with"`
+	CommunityName   string `cli:"communityName" secret:"yes" max:"31" help:"Community that traps are sent with"`
 	SrcIP           string `cli:"srcIP" max:"255" syntax:"address" help:"Source address of traps"`
 	Severity        string `cli:"severity" enum:"Critical,Major,Minor,Warning,Informational" help:"Least severity that is told"`
 	AllPartitions   string `cli:"allPartitions" enum:"ENABLED,DISABLED" def:"DISABLED" help:"Traps of all partitions"`

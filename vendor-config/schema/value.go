@@ -78,7 +78,7 @@ func (f *Field) setText(fv reflect.Value, s string) error {
 	if canonical := canonicals[f.Syntax]; canonical != nil {
 		s = canonical(s)
 	}
-	if f.Secret && s == Hidden {
+	if f.Secret && Masked(s) {
 		return Refuse(BadValue, f.CLI, s).Because("that is how show hides a secret; give the secret itself")
 	}
 	if f.HasMax && uint64(len(s)) > f.Max {
@@ -92,6 +92,9 @@ func (f *Field) setText(fv reflect.Value, s string) error {
 	}
 	if check := syntaxes[f.Syntax]; check != nil {
 		if fault := check(s); fault != "" {
+			if f.Secret {
+				s = Hidden
+			}
 			return Refuse(BadValue, f.CLI, s).Because(fault)
 		}
 	}
