@@ -22,6 +22,7 @@ import (
 	"sluice/mgmt/resolve"
 	"sluice/mgmt/store"
 	"sluice/mgmt/telemetry"
+	"sluice/mgmt/vrrp"
 	"sluice/vendor-config/schema"
 )
 
@@ -51,9 +52,10 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	n := &names{a: a}
 	a.resolver = resolve.New(s.Resolv, n.answer)
 	a.reach = reach.New(a.resolver.Lookup, a.device)
+	a.speaker = vrrp.New(vrrp.Options{Changed: a.changed, Log: log})
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: a.resolver, Log: log, Check: grammar.Check, InForce: a.inForce,
+		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: a.resolver, Speaker: a.speaker, Log: log, Check: grammar.Check, InForce: a.inForce,
 		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion(),
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})
@@ -61,7 +63,9 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	a.capture = capture.New(a.engine, s.ConfigDir, s.portNames(), log)
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
+	hush := a.speak(a.speaker, func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) }, &running)
 	a.close = func() {
+		hush() // first: whoever takes over is to find the dataplane a backup
 		cancel()
 		a.candidate.Forget()
 		a.capture.Close()
@@ -100,6 +104,7 @@ func (a *appliance) watch(ctx context.Context, h *host.Host, running *sync.WaitG
 			Neighbors: func(n []api.Neighbor) {
 				a.observe(func(s *compile.State) { s.Neighbors = n })
 			},
+			Interfaces: a.interfaces,
 			Elsewhere: func(ips, management []netip.Prefix) {
 				a.observe(func(s *compile.State) { s.Elsewhere, s.OnManagement = ips, management })
 				first()

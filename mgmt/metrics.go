@@ -48,5 +48,6 @@ func (a *appliance) reading() *telemetry.Reading {
 	for svc := range x.Services() {
 		r.Services = append(r.Services, telemetry.State{Name: svc.Name, State: x.ServiceState(s, svc.Name)})
 	}
+	r.Routers = a.routers()
 	return r
 }

@@ -24,6 +24,7 @@ import (
 	"sluice/mgmt/sshd"
 	"sluice/mgmt/store"
 	"sluice/mgmt/telemetry"
+	"sluice/mgmt/vrrp"
 	"sluice/vendor-config/schema"
 )
 
@@ -40,6 +41,7 @@ type appliance struct {
 	syslog    *telemetry.Log
 	resolver  *resolve.Resolver
 	reach     *reach.Reacher
+	speaker   *vrrp.Speaker
 	hostKey   string     // file, as the settings say
 	banner    string     // file
 	backups   sync.Mutex // held while one is made or restored
@@ -86,6 +88,8 @@ func (o *operator) execute(who engine.Author, op *grammar.Op) (string, error) {
 	switch {
 	case aboutBackup(op):
 		return o.backup(who, op)
+	case op.Verb == "force":
+		return "", o.force(who, op)
 	case op.Verb == "kill":
 		return "", o.kill(op)
 	case op.Changes():
@@ -120,7 +124,7 @@ func (o *operator) change(who engine.Author, op *grammar.Op) (string, error) {
 	if level, _ := op.Arg("level"); level == "full" && op.Verb == "clear" {
 		r.Warnings = append(r.Warnings, o.forget()...)
 	}
-	return warnings(append(op.Warnings(), r.Warnings...)), nil
+	return warnings(slices.Concat(op.Warnings(), op.Cautions(o.engine.Config()), r.Warnings)), nil
 }
 
 // DoAll executes changes in their order for user.
@@ -137,7 +141,7 @@ func (o *operator) changeAll(user string, ops []*grammar.Op) []shell.Outcome {
 	out := make([]shell.Outcome, len(ops))
 	for i, r := range o.engine.CommitAll(who, changes) {
 		if r.Err == nil {
-			r.Warnings = append(ops[i].Warnings(), r.Warnings...)
+			r.Warnings = slices.Concat(ops[i].Warnings(), ops[i].Cautions(o.engine.Config()), r.Warnings)
 		}
 		out[i] = shell.Outcome{Text: warnings(r.Warnings), Err: flat(r.Err)}
 	}
@@ -218,6 +222,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		if op.Verb == "stat" || show.Leaving(c) {
 			o.count(v)
 		}
+	case "vrid":
+		v.Routers, v.Stands, v.Adverts = o.engine.Routers(), o.speaker.States(), o.speaker.Counters()
 	default:
 		if op.Verb == "stat" {
 			o.count(v)

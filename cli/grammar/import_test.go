@@ -161,10 +161,10 @@ func TestImportedLines(t *testing.T) {
 			{"add service y thing HTTP 80", "stored", "it needs thing, which is stored only"},
 		},
 		"an address that is only stored is not taken": {
-			{"add ns ip 10.1.0.5 255.255.255.0 -vrID 7", "stored", "Feature not supported in this release [vrID]"},
+			{"add ns ip 10.1.0.5 255.255.255.0 -ospfArea 7", "stored", "Feature not supported in this release [ospfArea]"},
 			{"add route 0.0.0.0 0.0.0.0 10.1.0.1", "stored", "it needs an ns ip on the subnet of 10.1.0.1, which is stored only"},
 			{"add route 0.0.0.0 0.0.0.0 10.2.0.1", "rejected", "The gateway is not directly reachable [10.2.0.1]"},
-			{"add ns ip 10.1.0.[50-52] 255.255.255.255 -type VIP -vrID 7", "stored", "Feature not supported in this release [vrID]"},
+			{"add ns ip 10.1.0.[50-52] 255.255.255.255 -type VIP -ospfArea 7", "stored", "Feature not supported in this release [ospfArea]"},
 			{"add lb vserver v HTTP 10.1.0.51 80", "stored", "it needs 10.1.0.51, which is stored only"},
 			{"add lb vserver w HTTP 10.1.0.48 80 -range 4", "stored", "it needs 10.1.0.50, which is stored only"},
 			{"add lb vserver x HTTP 10.1.0.53 80", "applied", ""},

@@ -64,7 +64,11 @@ func (op *Op) Warnings() []string {
 		if o.Object == nil || !o.Object.Stored || !o.Changes() {
 			continue
 		}
-		if w := "[" + o.Object.Name() + "] is stored, but its function is not built in this release"; !slices.Contains(out, w) {
+		name := o.Object.Name()
+		if parent := schema.Find(name); parent != nil && !parent.Stored { // but for this binding it is built
+			name += " -" + o.Object.Keys()[1].CLI
+		}
+		if w := "[" + name + "] is stored, but its function is not built in this release"; !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}

@@ -33,6 +33,8 @@ func init() {
 		schema.Of[schema.VLAN]():              {bindings: true},
 		schema.Of[schema.VLANInterface]():     vlanInterfaceRules(),
 		schema.Of[schema.VLANIP]():            vlanIPRules(),
+		schema.Of[schema.VRID]():              {inUse: typed(routerInUse), bindings: true},
+		schema.Of[schema.VRIDParam]():         {check: typed(checkRouters)},
 		schema.Of[schema.Route]():             {check: typed(checkRoute)},
 		schema.Of[schema.Server]():            serverRules(),
 		schema.Of[schema.Service]():           serviceRules(),

@@ -28,7 +28,7 @@ func onlyNSIP(ip *schema.NSIP) string {
 	return ""
 }
 
-func checkIP(_ *schema.Config, ip *schema.NSIP) error {
+func checkIP(c *schema.Config, ip *schema.NSIP) error {
 	n := bits(ip.Netmask)
 	switch {
 	case !schema.Unicast(ip.IPAddress):
@@ -37,6 +37,10 @@ func checkIP(_ *schema.Config, ip *schema.NSIP) error {
 		return badMask("netmask", ip.Netmask)
 	case ip.Type != "VIP" && n < 31 && (edge(ip.IPAddress, n)):
 		return schema.Refuse(schema.BadAddress, "IPAddress", ip.IPAddress.String()).Because("with the mask " + ip.Netmask.String() + " it is the network or broadcast address")
+	case ip.VRID != 0 && ip.Type != "VIP":
+		return schema.Refuse(schema.NotPermitted, "vrID", strconv.Itoa(int(ip.VRID))).Because("only a VIP has a virtual router, and " + ip.IPAddress.String() + " is a " + ip.Type)
+	case ip.VRID != 0 && schema.Get[schema.VRID](c, strconv.Itoa(int(ip.VRID))) == nil:
+		return schema.Refuse(schema.NoSuchRow, "vrID", strconv.Itoa(int(ip.VRID))).Because("add vrID " + strconv.Itoa(int(ip.VRID)) + " first")
 	case ip.State == "DISABLED" && ip.Type != "VIP":
 		return schema.Refuse(schema.NotPermitted, ip.IPAddress.String()).Because("only a VIP can be disabled, and it is a " + ip.Type)
 	}

@@ -13,12 +13,11 @@ func TestStoredObjects(t *testing.T) {
 	c := configOf(t, "add cs vserver web HTTP 10.1.0.60 80 -cltTimeout 60", "bind cs vserver web -policyName p1 -priority 10",
 		"bind cs vserver web -lbvserver nobody", "add vrID 5 -priority 200", "bind vrID 5 -ifnum 1/1 1/2", "add server s1 10.2.0.11",
 		"add ns pbr r ALLOW -srcIP EQ 10.0.0.1-10.0.0.9 -destPort NEQ 80 -nextHop 10.1.0.9 -srcMac 020000000001", "disable ns pbr r")
-	want := []string{"add server s1 10.2.0.11", StoredMark,
+	want := []string{"add vrID 5 -priority 200", "add server s1 10.2.0.11", StoredMark,
 		"add cs vserver web HTTP 10.1.0.60 80 -cltTimeout 60",
 		"add ns pbr r ALLOW -srcIP = 10.0.0.1-10.0.0.9 -destPort != 80 -nextHop 10.1.0.9 -srcMac 02:00:00:00:00:01 -state DISABLED",
-		"add vrID 5 -priority 200",
-		"bind cs vserver web -lbvserver nobody", "bind cs vserver web -policyName p1 -priority 10",
-		"bind vrID 5 -ifnum 1/1", "bind vrID 5 -ifnum 1/2"}
+		"bind vrID 5 -ifnum 1/1", "bind vrID 5 -ifnum 1/2",
+		"bind cs vserver web -lbvserver nobody", "bind cs vserver web -policyName p1 -priority 10"}
 	if got := Lines(c); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -36,7 +35,7 @@ func TestStoredObjects(t *testing.T) {
 func TestStoredWarning(t *testing.T) {
 	for line, want := range map[string]string{
 		"add cs vserver v HTTP 10.1.0.60 80": "[cs vserver] is stored, but its function is not built in this release",
-		"bind vrID 5 -ifnum 1/1 1/2":         "[vrID] is stored, but its function is not built in this release",
+		"bind vrID 5 -ifnum 1/1 1/2":         "[vrID -ifnum] is stored, but its function is not built in this release",
 		"set ns pbr r -priority 5":           "[ns pbr] is stored, but its function is not built in this release",
 		"rm ns pbr r":                        "",
 		"show cs vserver":                    "",

@@ -40,6 +40,7 @@ var verbs = []Candidate{
 	{Text: "kill", Help: "End sessions"},
 	{Text: "ping", Help: "Ask a host for echoes"},
 	{Text: "traceroute", Help: "Find the routers on the way to a host"},
+	{Text: "force", Help: "Make an entity take a state until it is let go"},
 	{Text: "apply", Help: "Put a list of rules in force"},
 	{Text: "renumber", Help: "Give a list of rules new priorities in their order"},
 }
@@ -60,7 +61,7 @@ var sessionWords = []Candidate{
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
-var laterWords = strings.Fields("force sync export update flush switch " +
+var laterWords = strings.Fields("sync export update flush switch " +
 	"reboot shutdown install join reset shell vtysh ping6 traceroute6 scp config " +
 	"nstrace convert check backup query send")
 

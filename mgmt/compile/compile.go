@@ -22,7 +22,8 @@ type Compiled struct {
 	Host   HostPlan
 	Probes []Probe
 
-	Queries []Query // domain names that are wanted
+	Queries []Query  // domain names that are wanted
+	Routers []Router // virtual routers on ports
 
 	// For the next compilation.
 	net      *network
@@ -53,6 +54,7 @@ func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 	if m.out.Queries = prev.Queries; !c.Same(prev.Index.c, servers) {
 		m.out.Queries = m.x.queries()
 	}
+	m.out.Routers = m.routers()
 	m.config.StartupFactor = StartupRRFactor(c)
 	m.config.DownStateRST = downStateRST(c)
 	m.config.Timeouts = timeouts(Timeouts(c))
@@ -84,7 +86,7 @@ func addresses(x *Index, s *State) []api.Address {
 		if a.Type == "NSIP" && slices.ContainsFunc(elsewhere, func(e netip.Prefix) bool { return e.Addr() == a.IPAddress }) {
 			kind = api.OwnElsewhere // by a port nobody reaches management
 		}
-		out = append(out, api.Address{IP: a.IPAddress, Kind: kind, ARP: enabled(a.ARP), ICMP: enabled(a.ICMP)})
+		out = append(out, api.Address{IP: a.IPAddress, Kind: kind, ARP: enabled(a.ARP), ICMP: enabled(a.ICMP), VRID: a.VRID})
 	}
 	for _, e := range elsewhere {
 		if x.addrs[e.Addr()] == nil && e.Addr().Is4() && !slices.ContainsFunc(out, func(o api.Address) bool { return o.IP == e.Addr() }) {

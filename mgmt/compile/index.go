@@ -10,6 +10,7 @@ import (
 // The objects that compilation reads row by row.
 var (
 	nsIPs           = schema.Of[schema.NSIP]()
+	routerRows      = schema.Of[schema.VRID]()
 	servers         = schema.Of[schema.Server]()
 	serviceRows     = schema.Of[schema.Service]()
 	vserverRows     = schema.Of[schema.LBVserver]()

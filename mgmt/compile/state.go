@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/dataplane/api"
+	"sluice/mgmt/vrrp"
 )
 
 // State is what has been observed, as one immutable version. It is changed through Engine.Observe only, on a clone, which
@@ -34,6 +35,10 @@ type State struct {
 	// OnManagement are the addresses that it has: they hold as long as the configuration has no NSIP.
 	Management   Port
 	OnManagement []netip.Prefix
+
+	Down    map[string]string       // why ports cannot be used, by name; never written to
+	Routers map[RouterOn]vrrp.State // where virtual routers stand; never written to
+	Held    map[uint8]bool          // virtual routers that stay backup until they are let go; never written to
 
 	Resolutions map[string]Resolution // of domain names, by server; never written to: see Resolved
 }

@@ -195,6 +195,7 @@ func (e *Engine) commit(who Author, change func(*schema.Config) error, why occas
 	if e.opt.Resolver != nil && (prev.compiled == nil || !identical(prev.compiled.Queries, out.Queries)) {
 		e.opt.Resolver.Set(out.Queries)
 	}
+	poke(e.routers)
 	if e.opt.InForce != nil {
 		e.opt.InForce(c)
 	}
@@ -299,6 +300,10 @@ func (e *Engine) send(t *api.Tables) error {
 		diff.Neighbors = t.Neighbors
 		diff.Neighbors.Version = l.versions.neighbors + 1
 	}
+	if t.Roles != nil && (w.sent.Roles == nil || !slices.Equal(t.Roles.List, w.sent.Roles.List)) {
+		diff.Roles = t.Roles
+		diff.Roles.Version = l.versions.roles + 1
+	}
 	if diff == (api.Tables{}) {
 		return nil
 	}
@@ -315,6 +320,7 @@ func (e *Engine) send(t *api.Tables) error {
 	w.everSent = true
 	e.note(&e.trouble.refused, nil)
 	l.note(&w.sent, &diff)
+	e.roles.Store(w.sent.Roles)
 	return nil
 }
 
@@ -347,6 +353,9 @@ func sameHealth(a, b *api.Health) bool {
 func identical[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
+
+// IsRefusal tells whether an error is the dataplane's own answer; the connection is still good.
+func IsRefusal(err error) bool { return isRefusal(err) }
 
 func isRefusal(err error) bool {
 	var r *api.RefusedError

@@ -15,6 +15,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ import (
 
 	"sluice/dataplane/api"
 	"sluice/mgmt/compile"
+	"sluice/mgmt/vrrp"
 	"sluice/vendor-config/schema"
 )
 
@@ -47,6 +49,12 @@ type Resolver interface {
 	Set(queries []compile.Query)
 }
 
+// Speaker takes part in VRRP. News come back by Observe (State.Stands).
+type Speaker interface {
+	// Update replaces the virtual routers. Those that stay the same go on undisturbed.
+	Update(intents []vrrp.Intent)
+}
+
 // Dataplane is a connection to the packet plane.
 type Dataplane interface {
 	api.Dataplane
@@ -62,6 +70,7 @@ type Options struct {
 	Dial       func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
 	Log        *slog.Logger                                 // audit and faults
 
+	Speaker  Speaker                    // of VRRP; nil: there is none
 	Resolver Resolver                   // of domain names; nil: they have no addresses
 	Check    func(*schema.Config) error // of a whole configuration that no operations have made; nil accepts all
 	InForce  func(*schema.Config)       // told of every configuration that is put in force; must not wait
@@ -119,6 +128,9 @@ type Engine struct {
 	health, neighbors chan struct{} // there is news to send
 	moved             chan struct{} // an address of ours has come up or gone on a device that is no port, or that of a server has changed
 
+	routers chan struct{}             // what virtual routers are to do may have changed
+	roles   atomic.Pointer[api.Roles] // that the dataplane has taken; nil: none
+
 	samples samples
 }
 
@@ -146,7 +158,7 @@ func New(opt Options) *Engine {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
+	e := &Engine{opt: opt, health: make(chan struct{}, 1), neighbors: make(chan struct{}, 1), moved: make(chan struct{}, 1), routers: make(chan struct{}, 1)}
 	c := schema.New()
 	e.cur = &version{number: opt.Version, config: c, index: compile.NewIndex(c, nil), at: opt.Now()} // no earlier version to compile from
 	e.state = &compile.State{Ports: opt.Ports, Management: opt.Management, Services: map[string]compile.ServiceHealth{}, Vservers: map[string]compile.Since{}}
@@ -204,6 +216,9 @@ func (e *Engine) observe(change func(*compile.State) error) ([]turn, error) {
 	}
 	if !slices.Equal(e.state.Neighbors, next.Neighbors) {
 		poke(e.neighbors)
+	}
+	if len(turns) > 0 || !maps.Equal(e.state.Down, next.Down) || !maps.Equal(e.state.Held, next.Held) {
+		poke(e.routers)
 	}
 	e.state = next
 	return turns, nil

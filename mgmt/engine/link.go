@@ -28,7 +28,7 @@ type link struct {
 	dp       Dataplane
 	ctx      context.Context // ends with the connection
 	cancel   context.CancelFunc
-	versions struct{ config, health, fib, neighbors uint64 } // last used; guarded by wire
+	versions struct{ config, health, fib, neighbors, roles uint64 } // last used; guarded by wire
 }
 
 // note records the parts that the dataplane has taken.
@@ -45,6 +45,9 @@ func (l *link) note(sent, t *api.Tables) {
 	if t.Neighbors != nil {
 		sent.Neighbors, l.versions.neighbors = t.Neighbors, t.Neighbors.Version
 	}
+	if t.Roles != nil {
+		sent.Roles, l.versions.roles = t.Roles, t.Roles.Version
+	}
 }
 
 // Run keeps the connection to the dataplane until ctx ends. It returns when everything that it started has ended.
@@ -52,6 +55,7 @@ func (e *Engine) Run(ctx context.Context) {
 	var beside sync.WaitGroup
 	beside.Go(func() { e.keepTidy(ctx) })
 	beside.Go(func() { e.watchLeaving(ctx) })
+	beside.Go(func() { e.route(ctx) })
 	var said string
 	for ctx.Err() == nil {
 		err := e.connect(ctx)
@@ -134,7 +138,7 @@ func (e *Engine) connect(ctx context.Context) error {
 // attach brings a dataplane that has just connected to the present configuration and state.
 func (e *Engine) attach(l *link, st *api.Stats) error {
 	l.versions.config, l.versions.health = st.ConfigVersion, st.HealthVersion
-	l.versions.fib, l.versions.neighbors = st.FIBVersion, st.NeighborsVersion
+	l.versions.fib, l.versions.neighbors, l.versions.roles = st.FIBVersion, st.NeighborsVersion, st.RolesVersion
 	e.commits.Lock()
 	defer e.commits.Unlock()
 	e.wire.Lock()
@@ -171,6 +175,7 @@ func (e *Engine) attach(l *link, st *api.Stats) error {
 			"version", v.number, "services", len(t.Config.Services), "vservers", len(t.Config.Vservers))
 	}
 	poke(e.health)
+	poke(e.routers)
 	return nil
 }
 
@@ -193,7 +198,7 @@ func (e *Engine) whole(v *version, s *compile.State) (*api.Tables, error) {
 // it is. The caller holds wire.
 func (e *Engine) parts(v *version, s *compile.State) *api.Tables {
 	config, fib := *v.compiled.Tables.Config, *v.compiled.Tables.FIB
-	return &api.Tables{Config: &config, FIB: &fib, Health: e.settledHealth(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
+	return &api.Tables{Config: &config, FIB: &fib, Health: e.settledHealth(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}, Roles: rolesOf(v, s)}
 }
 
 func (e *Engine) detach(l *link) {
@@ -209,6 +214,7 @@ func (e *Engine) detach(l *link) {
 func (e *Engine) setLink(l *link) {
 	e.link.Store(l)
 	e.wire.sent = api.Tables{}
+	e.roles.Store(nil)
 }
 
 var errLost = errors.New("the connection to the dataplane is lost")
@@ -254,12 +260,12 @@ func (e *Engine) push() {
 	e.wire.Lock()
 	defer e.wire.Unlock()
 	v, s := e.now()
-	t := &api.Tables{Health: e.settledHealth(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}}
+	t := &api.Tables{Health: e.settledHealth(v, s), Neighbors: &api.Neighbors{Entries: s.Neighbors}, Roles: rolesOf(v, s)}
 	if e.wire.sent.Config == nil {
 		return // refused so far: health of services that the dataplane does not know says nothing
 	}
 	if err := e.send(t); isRefusal(err) {
-		e.opt.Log.Error("the dataplane refuses news of services and neighbors", "error", err)
+		e.opt.Log.Error("the dataplane refuses news of services, neighbors and virtual routers", "error", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sluice/dataplane/api"
 	"sluice/mgmt/capture"
 	"sluice/mgmt/compile"
+	"sluice/mgmt/vrrp"
 	"sluice/vendor-config/schema"
 )
 
@@ -35,6 +36,10 @@ type View struct {
 	Sessions  *api.Sessions
 	Capture   capture.State
 	Logins    []Login
+
+	Routers []compile.Router // virtual routers on ports
+	Stands  []vrrp.State     // where they stand
+	Adverts []vrrp.Count     // what the speaker has counted
 
 	Receivers map[string]Receiver // syslog servers that are in force, by their actions
 
@@ -114,6 +119,7 @@ type page struct {
 var writers = map[string]func(*page) error{
 	"show ns-ip": showIP, "show vlan": showVLAN, "show route": showRoute, "show arp": showARP, "show interface": showInterface,
 	"show server": showServer, "show service": showService, "show lb-vserver": showVserver, "show lb-monitor": showMonitor, "show lb-metric-table": showMetricTable,
+	"show vrid": showRouter, "stat vrid": statRouter, "show vrid-param": showRouterParam,
 	"show lb-parameter": showParameter, "show ns-tcpparam": showTCPParam, "show ns-timeout": showTimeout, "show service-group": showGroup, "stat service-group": statGroup,
 	"stat service-group-member-stat": statMember,
 

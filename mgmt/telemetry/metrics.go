@@ -25,6 +25,19 @@ type Reading struct {
 	Vservers             []State
 	Services             []State
 	Expiries             []Expiry
+	Routers              []Router
+}
+
+// Router is a virtual router on a port.
+type Router struct {
+	ID       uint8
+	Port     string // e.g. "1/1"
+	State    string // INIT, BACKUP, MASTER
+	Priority uint8  // effective
+
+	// Since management started: times it became master, advertisements, gratuitous ARP requests, and what was ignored by reason.
+	Transitions, Sent, Received, Gratuitous uint64
+	Ignored                                 map[string]uint64
 }
 
 // State is that of a vserver or service, in the operator's words: UP, DOWN, OUT OF SERVICE and so on.
@@ -78,6 +91,31 @@ var (
 	workerReasons  = counter("worker_reason_packets_total", "Packets of a worker by what became of them.", "worker", "reason")
 )
 
+// The metrics of virtual routers (VRRP).
+var (
+	routerState       = gauge("virtual_router_state", "State of the virtual router: 1 for the one that it is in.", "vrid", "port", "state")
+	routerMaster      = gauge("virtual_router_master", "Whether this appliance is master of the virtual router.", "vrid", "port")
+	routerPriority    = gauge("virtual_router_priority", "Effective priority of the virtual router.", "vrid", "port")
+	routerTransitions = counter("virtual_router_transitions_total", "How often it became master.", "vrid", "port")
+	routerAdverts     = counter("virtual_router_advertisements_total", "VRRP advertisements sent, and received and believed.", "vrid", "port", "direction")
+	routerARP         = counter("virtual_router_gratuitous_arp_total", "Gratuitous ARP requests sent.", "vrid", "port")
+	routerIgnored     = counter("virtual_router_ignored_advertisements_total", "VRRP advertisements that were not believed, by the reason.", "vrid", "port", "reason")
+)
+
+func (v *Router) tell(tell teller) {
+	id := strconv.Itoa(int(v.ID))
+	tell(routerState, 1, id, v.Port, v.State)
+	tell(routerMaster, truth(v.State == "MASTER"), id, v.Port)
+	tell(routerPriority, float64(v.Priority), id, v.Port)
+	tell(routerTransitions, float64(v.Transitions), id, v.Port)
+	tell(routerAdverts, float64(v.Sent), id, v.Port, "out")
+	tell(routerAdverts, float64(v.Received), id, v.Port, "in")
+	tell(routerARP, float64(v.Gratuitous), id, v.Port)
+	for reason, n := range v.Ignored {
+		tell(routerIgnored, float64(n), id, v.Port, reason)
+	}
+}
+
 // balanced are the metrics of vservers or services, which are called alike.
 type balanced struct {
 	state, up, open                 family
@@ -122,6 +160,9 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	tell(degraded, float64(r.Degraded))
 	tell(configVersion, float64(r.ConfigVersion))
 	tell(dataplaneUp, truth(r.Stats != nil))
+	for _, v := range r.Routers {
+		v.tell(tell)
+	}
 	for _, e := range r.Expiries {
 		tell(expiry, float64(e.At.Unix()), e.Kind, e.Name)
 	}

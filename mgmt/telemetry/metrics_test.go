@@ -23,6 +23,7 @@ func reading() *Reading {
 	return &Reading{Host: `lb"1`, Release: "0.1", Build: "abc", Started: time.Unix(1000, 0), Degraded: 2, ConfigVersion: 9,
 		Vservers: []State{{"web #:@=-.1", "UP"}}, Services: []State{{"s1", "OUT OF SERVICE"}, {"s2", "DOWN"}},
 		Expiries: []Expiry{{"certificate", "web", time.Unix(2000, 0)}},
+		Routers:  []Router{{ID: 60, Port: "1/1", State: "MASTER", Priority: 75, Transitions: 2, Sent: 100, Received: 7, Gratuitous: 20, Ignored: map[string]uint64{"ttl": 3}}},
 		Stats: &api.Stats{StartedUnixMilli: 1500, Buffers: 100, BuffersFree: 90,
 			Counters: []api.Counter{{Name: "transmit", Value: 30}, {Name: "drop-no-vserver", Value: 12}},
 			Ports:    []api.PortStats{{Name: "1/1", LinkUp: true, RxPackets: 1, RxBytes: 2, TxPackets: 3, TxBytes: 4, RxMissed: 5, RxErrors: 6, TxErrors: 7, TxFull: 8, TwinRxPackets: 9, TwinTxPackets: 10, TwinTxFull: 11}},
@@ -61,6 +62,7 @@ func TestMetrics(t *testing.T) {
 		`sluice_service_state{service="s1",state="OUT OF SERVICE"} 1`, `sluice_vserver_waiting_connections{vserver="web #:@=-.1"} 5`,
 		`sluice_port_lost_packets_total{cause="out-full",port="1/1"} 8`, `sluice_worker_cycles_total{kind="busy",worker="0"} 40`,
 		`sluice_snip_ports_in_use{snip="10.2.0.5"} 77`, `sluice_expiry_time_seconds{kind="certificate",name="web"} 2000`,
+		`sluice_virtual_router_state{port="1/1",state="MASTER",vrid="60"} 1`, `sluice_virtual_router_ignored_advertisements_total{port="1/1",reason="ttl",vrid="60"} 3`,
 		`sluice_vserver_bytes_total{direction="out",vserver="web #:@=-.1"} 9000`, `sluice_service_recent_bytes{service="s1"} 5`,
 	} {
 		if !strings.Contains(text, want+"\n") {

@@ -10,6 +10,7 @@ type NSIP struct {
 	ARP       string     `cli:"arp" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Answer ARP requests for the address"`
 	ICMP      string     `cli:"icmp" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Answer ICMP echo requests to the address"`
 	VServer   string     `cli:"vServer" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Allow vservers on the address"`
+	VRID      uint8      `cli:"vrID" min:"1" help:"Virtual router of a VIP: of the appliances that have it the master alone answers for the VIP"`
 	State     string     `cli:"state" enum:"ENABLED,DISABLED" def:"ENABLED" only:"add" help:"Administrative state; only a VIP can be disabled"`
 }
 
@@ -22,5 +23,5 @@ func init() {
 	register[NSIP]("ns ip", "ns-ip", "add set unset rm enable disable show", "IP address owned by the appliance", true)
 	unbuilt[NSIP]("telnet=DISABLED ftp=DISABLED gui=DISABLED ssh=DISABLED snmp=DISABLED mgmtAccess=DISABLED restrictAccess=DISABLED " +
 		"dynamicRouting=DISABLED hostRoute=DISABLED networkRoute=DISABLED tag=0 hostRtGw metric=0 vserverRHILevel vserverRHIMode " +
-		"ospfLSAType ospfArea vrID icmpResponse=NONE arpResponse=NONE ownerNode ownerDownResponse=YES td=0")
+		"ospfLSAType ospfArea icmpResponse=NONE arpResponse=NONE ownerNode ownerDownResponse=YES td=0")
 }

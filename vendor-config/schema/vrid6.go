@@ -24,16 +24,8 @@ type VRID6Track struct {
 	TrackifNum string `cli:"trackifNum" key:"2" keyword:"yes" many:"yes" max:"15" syntax:"port" help:"Port that is tracked, e.g. 1/2"`
 }
 
-// VRIDParam are the timers of VRRP.
-type VRIDParam struct {
-	SendToMaster  string `cli:"sendToMaster" enum:"ENABLED,DISABLED" def:"DISABLED" help:"A backup sends packets for the shared addresses on to the master"`
-	HelloInterval uint16 `cli:"helloInterval" def:"1000" min:"200" max:"1000" unit:"milliseconds" help:"Time between two advertisements"`
-	DeadInterval  uint8  `cli:"deadInterval" def:"3" min:"1" max:"3" unit:"seconds" help:"Time without one after which the master is taken for dead"`
-}
-
 func init() {
 	stored[VRID6]("vrID6", "vrid6", "add set unset rm show", "Virtual router for IPv6")
 	stored[VRID6Interface]("vrID6", "vrid6-interface", "bind unbind", "Port on which a virtual router for IPv6 speaks")
 	stored[VRID6Track]("vrID6", "vrid6-track-interface", "bind unbind", "Port whose failure lowers the priority of a virtual router for IPv6")
-	stored[VRIDParam]("vrIDParam", "vrid-param", "set unset show", "Timers of VRRP")
 }
