@@ -37,6 +37,7 @@ func TestModes(t *testing.T) {
 		{"add lb vserver v TCP 10.1.0.60 80 -sessionless ENABLED -m MAC", "Arguments exclude each other [-sessionless ENABLED, -lbMethod LEASTCONNECTION]: packets of one connection would go to different services; use a hash method, e.g. SRCIPDESTIPHASH"},
 		{"set lb vserver each -lbMethod ROUNDROBIN", "Arguments exclude each other [-sessionless ENABLED, -lbMethod ROUNDROBIN]: packets of one connection would go to different services; use a hash method, e.g. SRCIPDESTIPHASH"},
 		{"add lb vserver v HTTP 10.1.0.60 80 -sessionless ENABLED -m MAC -lbMethod SOURCEIPHASH", "Arguments exclude each other [-sessionless ENABLED, HTTP]: requests belong to a connection; use a vserver of type TCP or ANY"},
+		{"set lb vserver each -l2Conn ON", "Arguments exclude each other [-sessionless ENABLED, -l2Conn ON]: without sessions there are no connections to tell apart"},
 		{"bind lb vserver mac ours", "Arguments exclude each other [lb vserver mac -m MAC, service ours -usip NO]: the server gets packets with the client's address: set service ours -usip YES"},
 		{"bind lb vserver tos ours", "Arguments exclude each other [lb vserver tos -m TOS, service ours -usip NO]: the server gets packets with the client's address: set service ours -usip YES"},
 		{"set lb vserver tunnel -m MAC", "Arguments exclude each other [lb vserver tunnel -m MAC, service ours -usip NO]: the server gets packets with the client's address: set service ours -usip YES"},

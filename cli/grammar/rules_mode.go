@@ -28,6 +28,8 @@ func checkMode(v *schema.LBVserver) error {
 	case !strings.HasSuffix(v.LBMethod, "HASH") && v.LBMethod != "TOKEN":
 		return schema.Refuse(schema.Conflict, "-sessionless ENABLED", "-lbMethod "+v.LBMethod).
 			Because("packets of one connection would go to different services; use a hash method, e.g. SRCIPDESTIPHASH")
+	case v.L2Conn == "ON":
+		return schema.Refuse(schema.Conflict, "-sessionless ENABLED", "-l2Conn ON").Because("without sessions there are no connections to tell apart")
 	case v.PersistenceType != "NONE":
 		return schema.Refuse(schema.Conflict, "-sessionless ENABLED", "-persistenceType "+v.PersistenceType).Because("persistence remembers sessions")
 	}

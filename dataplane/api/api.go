@@ -54,6 +54,9 @@ type Config struct {
 
 	Timeouts Timeouts
 
+	// LinkParts is what of layer 2 tells flows of vservers with PerLink apart; 0: all of it.
+	LinkParts LinkParts
+
 	// PortVLANs are the VLANs that untagged frames belong to, by the index of the port; 1 for ports beyond the list's end.
 	PortVLANs []uint16
 }
@@ -187,6 +190,7 @@ type Vserver struct {
 
 	Mode        Mode
 	DSCP        uint8  // ModeTOS: what the server knows the VIP by, 1-63
+	PerLink     bool   // flows are told apart by where their packets come from at layer 2, too, and answers go back there
 	Sessionless bool   // each packet is balanced by itself: no flow is kept
 	Hidden      bool   // clients reach it through other vservers only: it listens nowhere, and IP is none
 	Backup      uint32 // Vserver.ID that takes new flows while this one cannot; 0 = none
@@ -214,6 +218,18 @@ const (
 	ModeMAC                // unchanged, in a frame to the server's MAC address
 	ModeTOS                // to the server's address with a DSCP that stands for the VIP; the server answers the client itself
 	ModeTunnel             // unchanged, within an IP packet from a SNIP to the server (RFC 2003); the server answers the client itself
+)
+
+// LinkParts are parts of where a frame comes from at layer 2.
+type LinkParts uint8
+
+// The numbers travel between programs.
+const (
+	LinkMAC LinkParts = 1 << iota
+	LinkVLAN
+	LinkPort
+
+	LinkAll = LinkMAC | LinkVLAN | LinkPort
 )
 
 // Binding is a service that a vserver may choose.

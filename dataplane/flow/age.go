@@ -51,7 +51,10 @@ func (t *Table) End(e *Entry, now uint32) {
 	}
 	for _, d := range [2]*Entry{e, t.Peer(e)} {
 		if d != nil {
-			d.State, d.Gen, d.Last, d.Packets = d.State|Ending, 0, now, round
+			d.State, d.Last, d.Packets = d.State|Ending, now, round
+			if d.Gen != GenLink {
+				d.Gen = 0
+			}
 		}
 	}
 }

@@ -76,7 +76,13 @@ const (
 func (e *Entry) Key() packet.Key { return packet.Key{A: e.A, B: e.B} }
 
 // PeerKey is the key of the other direction's entry: that of the answers to what e turns packets into.
-func (e *Entry) PeerKey() packet.Key { return e.Result(e.Proto()).Reverse() }
+func (e *Entry) PeerKey() packet.Key {
+	k := e.Result(e.Proto()).Reverse()
+	if e.Gen == GenLink {
+		return OnLink(k, e.Pseudo)
+	}
+	return k
+}
 
 // Client is the flow's tuple as the client sends it, whichever direction e is.
 func (e *Entry) Client() packet.Key {

@@ -96,6 +96,8 @@ const (
 	FlagVia
 	// FlagOnLink: and the address must be on a subnet of ours, for the frame goes to its MAC address with another destination in it.
 	FlagOnLink
+	// FlagBack: it leaves by the link whose number is in Bucket (see flow.Links), whatever its route.
+	FlagBack
 )
 
 // Verdict is how a packet ends; each packet gets exactly one.

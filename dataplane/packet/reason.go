@@ -60,6 +60,7 @@ const (
 	DropFlowTableFull
 	DropPortPoolExhausted
 	DropTupleInUse
+	DropLinksFull
 	DropPartialChecksum
 	DropNoRoute
 	DropNotOnLink
@@ -134,6 +135,7 @@ var reasonTexts = [Reasons]reasonText{
 	DropFlowTableFull:      {"drop-flow-table-full", "New connections refused because the flow table is full: raise flows in dataplane.yaml."},
 	DropPortPoolExhausted:  {"drop-port-pool-exhausted", "New connections refused because no source port toward the service is free: add a SNIP."},
 	DropTupleInUse:         {"drop-tuple-in-use", "New connections refused because their addresses and ports toward the service are in use by another flow."},
+	DropLinksFull:          {"drop-links-full", "Packets to virtual servers with -l2Conn from more MAC addresses than a worker tells apart."},
 	DropPartialChecksum:    {"drop-partial-checksum", "Packets with an unfinished checksum that could not be completed: switch tx offload off at the sender (ethtool -K)."},
 	DropNoRoute:            {"drop-no-route", "Packets whose destination has no route."},
 	DropNotOnLink:          {"drop-not-on-link", "Packets of virtual servers with -m MAC whose service is behind a gateway: only what is on a subnet of this appliance has a MAC address here."},

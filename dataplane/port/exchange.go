@@ -96,6 +96,9 @@ func Prepend(m uintptr, n uint32) {
 	*(*uint32)(Ptr(m + OffPktLen)) += n
 }
 
+// Strip makes a frame begin n bytes later.
+func Strip(m uintptr, n uint32) { Prepend(m, -n) }
+
 // pageRound rounds a size up to whole pages, as mmap does.
 func pageRound(n int) int {
 	page := syscall.Getpagesize()

@@ -10,6 +10,7 @@ import (
 const (
 	howMode        = 3 // api.Mode
 	howSessionless = 1 << 2
+	howPerLink     = 1 << 3
 )
 
 var _ = [howMode + 1]struct{}{api.ModeTunnel: {}}
@@ -19,6 +20,9 @@ func howSent(v *api.Vserver) uint8 {
 	if v.Sessionless {
 		how |= howSessionless
 	}
+	if v.PerLink {
+		how |= howPerLink
+	}
 	return how
 }
 
@@ -27,6 +31,17 @@ func (v *Vserver) Mode() api.Mode { return api.Mode(v.how & howMode) }
 
 // Sessionless says whether packets of v are balanced one by one, without a flow.
 func (v *Vserver) Sessionless() bool { return v.how&howSessionless != 0 }
+
+// PerLink says whether flows of v are told apart by where their packets come from at layer 2.
+func (v *Vserver) PerLink() bool { return v.how&howPerLink != 0 }
+
+// LinkParts are what counts of that.
+func (s *Set) LinkParts() api.LinkParts {
+	if p := s.conf.src.LinkParts & api.LinkAll; p != 0 {
+		return p
+	}
+	return api.LinkAll
+}
 
 // HashesPorts says whether v chooses by a port too, which fragments do not have.
 func (v *Vserver) HashesPorts() bool { return v.hashPort != 0 }
@@ -40,6 +55,8 @@ func checkMode(v *api.Vserver) error {
 		return fmt.Errorf("vserver %s marks its packets with the TOS ID %d: TOS IDs are 1 to 63", v.Name, v.DSCP)
 	case v.Sessionless && v.Mode == api.ModeIP:
 		return fmt.Errorf("vserver %s is sessionless and rewrites the destination address: without flows nobody could rewrite it back", v.Name)
+	case v.Sessionless && v.PerLink:
+		return fmt.Errorf("vserver %s is sessionless and tells flows apart by layer 2: it has none", v.Name)
 	case v.Sessionless && !hashes(v.Method):
 		return fmt.Errorf("vserver %s is sessionless and does not choose by a hash: packets of one connection would go to different services", v.Name)
 	}

@@ -20,7 +20,7 @@ import (
 const MaxID = 1<<18 - 1
 
 // MaxGen is the highest Set.Gen.
-const MaxGen = 1<<15 - 1
+const MaxGen = 1<<15 - 2
 
 // Port is what the tables must know of a port of the settings, by its index.
 type Port struct {
@@ -33,7 +33,7 @@ type Port struct {
 type Set struct {
 	// Gen changes whenever the meaning of an adjacency index, or of the choice that led to it, may have changed: a flow
 	// entry that carries another Gen resolves its next hop again. It is never 0, so that 0 marks an unresolved entry, nor above
-	// MaxGen, so that flow entries have the bit above for marks of their own (see flow.GenRedirect).
+	// MaxGen, so that flow entries have what is above for marks of their own (see flow.GenRedirect, flow.GenLink).
 	Gen uint16
 
 	ports  []Port

@@ -91,6 +91,7 @@ func (w *Worker) Gone(fwd, rev *flow.Entry) {
 			return
 		}
 	}
+	w.unlink(fwd, rev)
 	if e.Kind&flow.KindPool != 0 {
 		w.pools.ReleaseOf(e.Server())
 	}

@@ -43,23 +43,39 @@ const maxPools = 1 << 14
 func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	// A packet of the same burst may have opened the flow, and another one closed it again.
 	if e := w.flows.Find(p.Bucket, p.A, p.B); e != nil {
-		if expires(p, e.Mode()) {
-			return packet.DropTTLExpired
-		}
-		if e.State&flow.Ending != 0 && !reopens(t, p.TCPFlags, e) {
-			return w.refuse(p)
-		}
-		if p.Proto() != packet.ProtoTCP || w.tcp(t, p, e) {
-			if !w.complete(p) {
-				return p.Reason
-			}
-			return w.first(p, e, packet.ForwardFlow)
+		if why, of := w.goesOn(t, p, e); of {
+			return why
 		}
 	}
 	v, why := w.vserver(t, p)
 	if v == nil {
 		return why
 	}
+	if v.PerLink() {
+		return w.perLink(t, p, v)
+	}
+	return w.opens(t, p, v)
+}
+
+// goesOn is balance for a packet of a known flow; of is false if it opens another one in its place.
+func (w *Worker) goesOn(t *table.Set, p *packet.Packet, e *flow.Entry) (why packet.Reason, of bool) {
+	if expires(p, e.Mode()) {
+		return packet.DropTTLExpired, true
+	}
+	if e.State&flow.Ending != 0 && !reopens(t, p.TCPFlags, e) {
+		return w.refuse(p), true
+	}
+	if p.Proto() == packet.ProtoTCP && !w.tcp(t, p, e) {
+		return packet.NoReason, false
+	}
+	if !w.complete(p) {
+		return p.Reason, true
+	}
+	return w.first(p, e, packet.ForwardFlow), true
+}
+
+// opens is balance for a packet to v that is of no known flow.
+func (w *Worker) opens(t *table.Set, p *packet.Packet, v *table.Vserver) packet.Reason {
 	if expires(p, flow.Mode(v.Mode())) {
 		return packet.DropTTLExpired
 	}
@@ -78,7 +94,7 @@ func (w *Worker) balance(t *table.Set, p *packet.Packet) packet.Reason {
 	if !w.complete(p) {
 		return p.Reason
 	}
-	v, why = w.effective(t, v, nil)
+	v, why := w.effective(t, v, nil)
 	if v == nil {
 		return w.turnedAway(t, p, why)
 	}
@@ -142,9 +158,24 @@ func (w *Worker) openFlow(t *table.Set, p *packet.Packet, v *table.Vserver, s *t
 		// What Track would note of the SYN, without looking up the entries that are being written.
 		fwd.State, rev.State = flow.Opening|flow.SawSYN, flow.Opening|flow.PeerSYN
 	}
-	e, result := w.flows.Create(&fwd, &rev)
-	if result != flow.Created && kind&flow.KindPool != 0 {
+	e, why := w.create(t, p, &fwd, &rev)
+	if why != packet.NoReason && kind&flow.KindPool != 0 {
 		w.pools.ReleaseOf(to)
+	}
+	return e, why
+}
+
+// create puts the entries of p's new flow into the table, both or none; rev is nil if there is no way back.
+func (w *Worker) create(t *table.Set, p *packet.Packet, fwd, rev *flow.Entry) (*flow.Entry, packet.Reason) {
+	linked := flow.LinkOf(fwd.Key()) != 0
+	if linked {
+		if why := w.link(t, p, fwd, rev); why != packet.NoReason {
+			return nil, why
+		}
+	}
+	e, result := w.flows.Create(fwd, rev)
+	if linked && result != flow.Created {
+		w.unlink(fwd, rev)
 	}
 	return e, refused(result)
 }

@@ -64,9 +64,9 @@ func (w *Worker) question() {
 		}
 		// A server that was sent packets for the VIP would not know what the key says; its end ends by silence.
 		if e.Kind&flow.KindRedirect == 0 {
-			w.ask(e.Server(), e.Packets)
+			w.ask(e.Server(), e.Packets, 0)
 		}
-		w.ask(k.Reverse(), e.Packets)
+		w.ask(k.Reverse(), e.Packets, w.linkBack(e))
 	}
 	if x.SpareWant = uint32(2 * w.ending.n); x.SpareWant != 0 {
 		return
@@ -79,9 +79,12 @@ func (w *Worker) question() {
 }
 
 // ask sends an acknowledgment of key k that its receiver must answer. Its sequence number is in the window of the receiver by
-// rare chance only, and in another round it is elsewhere.
-func (w *Worker) ask(k packet.Key, round uint32) {
+// rare chance only, and in another round it is elsewhere. It leaves by a link, or if that is 0 by its route.
+func (w *Worker) ask(k packet.Key, round uint32, link uint16) {
 	a := w.hop(w.set, uint32(k.A>>32))
+	if link != 0 {
+		a = w.adjacent(link)
+	}
 	if a == nil || !w.room(uint8(a.Lane)) {
 		return
 	}
@@ -90,6 +93,9 @@ func (w *Worker) ask(k packet.Key, round uint32) {
 	any := w.flows.Hash(k.A, k.B)
 	data := port.Data(m)
 	port.SetLen(m, packet.WriteAck(data, k, uint32(any)+round<<6, uint32(any>>32)))
+	if link != 0 {
+		data = w.retag(m, data, w.vlanTag(w.set, link))
+	}
 	setMACs(data, a)
 	w.send(uint8(a.Lane), m)
 	w.counts[questionsSent]++

@@ -57,8 +57,9 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 	for m := w.hot.missed; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
 		w.inspect(i)
-		// Of a protocol without ports the bare key was none: see keys. And the index may have led to another's entry.
-		if (w.pk[i].Class != packet.ClassPlain || w.lines[i] != nowhere) && w.known(t, &w.pk[i], 1<<uint(i)) {
+		// Of a protocol without ports the bare key was none: see keys. And the index may have led to another's entry, or the flow's key
+		// tells more than the packet's.
+		if (w.pk[i].Class != packet.ClassPlain || w.lines[i] != nowhere || w.links.Len() != 0) && w.known(t, &w.pk[i], 1<<uint(i)) {
 			sent |= 1 << uint(i)
 		}
 	}
@@ -183,6 +184,9 @@ func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
 		return false
 	}
 	e := w.flows.Find(p.Bucket, p.A, p.B)
+	if e == nil && w.links.Len() != 0 {
+		e = w.ofLink(t, p)
+	}
 	if e == nil {
 		return false
 	}
@@ -255,19 +259,18 @@ func (w *Worker) translate(p *packet.Packet, e *flow.Entry) bool {
 
 // rewrite makes p a packet of the other side of e's flow.
 func rewrite(p *packet.Packet, e *flow.Entry) {
-	if e.Kind&flow.KindRedirect != 0 {
-		redirect(p, e, true)
-		return
-	}
 	h := p.Data + uintptr(p.L3)
-	switch p.Proto() {
-	case packet.ProtoTCP:
+	switch {
+	case e.Kind&flow.KindRedirect != 0:
+		redirect(p, e, true)
+	case p.Proto() == packet.ProtoTCP:
 		e.TCP(h)
-	case packet.ProtoUDP:
+	case p.Proto() == packet.ProtoUDP:
 		e.UDP(h)
 	default:
 		e.IP(h)
 	}
+	goesBack(p, e)
 }
 
 // complete finishes the checksum of a TCP or UDP packet if need be; false, with p dropped, if that cannot be done.

@@ -15,7 +15,7 @@ func (w *Worker) icmp(t *table.Set, p *packet.Packet, own uint64) packet.Reason 
 	}
 	e, why, ok := packet.ParseICMPError(p)
 	if ok {
-		return w.icmpError(p, &e, kind)
+		return w.icmpError(t, p, &e, kind)
 	}
 	switch kind {
 	case table.OwnSNIP, table.OwnNSIP:
@@ -44,8 +44,11 @@ func (w *Worker) icmp(t *table.Set, p *packet.Packet, own uint64) packet.Reason 
 }
 
 // icmpError translates an error about a flow, or ends it. NoReason with p.Reason set means that p goes to route.
-func (w *Worker) icmpError(p *packet.Packet, e *packet.ICMPError, kind uint64) packet.Reason {
+func (w *Worker) icmpError(t *table.Set, p *packet.Packet, e *packet.ICMPError, kind uint64) packet.Reason {
 	f := w.flows.Lookup(e.Reply)
+	if f == nil && w.links.Len() != 0 {
+		f = w.flows.Lookup(flow.OnLink(e.Reply, w.links.Find(w.cameBy(t, p))))
+	}
 	if f == nil {
 		switch kind {
 		case table.OwnSNIP, table.OwnNSIP:
@@ -63,10 +66,12 @@ func (w *Worker) icmpError(p *packet.Packet, e *packet.ICMPError, kind uint64) p
 	}
 	if f.Kind&flow.KindRedirect != 0 { // whoever is to hear of it knows the packet as it is quoted
 		redirect(p, f, false)
+		goesBack(p, f)
 		p.Reason = packet.ForwardICMPError
 		return packet.NoReason
 	}
 	packet.TranslateICMPError(p, e, &f.Rewrite)
+	goesBack(p, f)
 	p.Reason = packet.ForwardICMPError
 	return packet.NoReason
 }

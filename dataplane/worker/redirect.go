@@ -51,8 +51,7 @@ func (w *Worker) openRedirect(t *table.Set, p *packet.Packet, v *table.Vserver, 
 		fwd.Kind, rev.Kind = fwd.Kind|flow.KindEvents, rev.Kind|flow.KindEvents
 		fwd.State, rev.State = flow.Opening|flow.SawSYN|flow.Presumed, flow.Opening|flow.PeerSYN|flow.PresumedBack
 	}
-	e, result := w.flows.Create(&fwd, back)
-	return e, refused(result)
+	return w.create(t, p, &fwd, back)
 }
 
 // redirect makes of p, whose checksum is complete, what is sent of it by e, but for a tunnel's outer header, which is put before it

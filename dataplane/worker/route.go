@@ -17,6 +17,10 @@ func route(w *Worker, t *table.Set, b []packet.Packet) {
 }
 
 func (w *Worker) route(t *table.Set, p *packet.Packet) {
+	if p.Flags&packet.FlagBack != 0 {
+		w.sendBack(t, p)
+		return
+	}
 	dst, outer := *u32(p.Data + uintptr(p.L3) + packet.OffDstIP), uint64(0)
 	if p.Flags&packet.FlagVia != 0 {
 		dst, outer = uint32(p.Bucket>>32), uint64(p.Bucket)
@@ -66,7 +70,7 @@ func setMACs(d uintptr, a *table.Adjacency) {
 // the burst closed p's and opened one of the same tuple to another server: so it must lead to dst.
 func (w *Worker) resolved(p *packet.Packet, dst uint32, adjacency, gen uint16) {
 	e := w.flows.Find(w.flows.BucketOf(p.Hash), p.A, p.B)
-	if e != nil && uint32(e.Addrs>>32) == dst && e.State&flow.Opening == 0 && p.Class != packet.ClassOtherIP {
+	if e != nil && e.Gen != flow.GenLink && uint32(e.Addrs>>32) == dst && e.State&flow.Opening == 0 && p.Class != packet.ClassOtherIP {
 		e.Adj, e.Gen = adjacency, gen
 		if e.Kind&flow.KindRedirect != 0 {
 			e.Gen = gen | flow.GenRedirect

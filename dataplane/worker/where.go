@@ -71,7 +71,7 @@ func (q *Where) answer(w *Worker, t *table.Set) {
 
 // balance finds the flow or what would become one.
 func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason {
-	if e := w.flows.Lookup(q.Key); e != nil {
+	if e := q.known(w, t); e != nil {
 		q.flow(w, e)
 		if p.Proto() != packet.ProtoTCP || !reopens(t, p.TCPFlags, e) {
 			q.To, q.Pool = e.Result(p.Proto()), e.Kind&flow.KindPool != 0
@@ -137,6 +137,27 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 	}
 	q.To, q.Pool = to, kind&flow.KindPool != 0
 	return packet.ForwardNewFlow
+}
+
+// known is the flow of the packet; of flows that a link tells apart that of its source's neighbor.
+func (q *Where) known(w *Worker, t *table.Set) *flow.Entry {
+	if e := w.flows.Lookup(q.Key); e != nil || w.links.Len() == 0 {
+		return e
+	}
+	hop := t.Route(uint32(q.Key.A), q.p.Hash)
+	if hop == nil {
+		return nil
+	}
+	i, known := t.Neighbor(hop.Port, hop.Next(uint32(q.Key.A)))
+	if !known {
+		return nil
+	}
+	l := flow.MakeLink(t.Adjacency(i).MACs&macBits, t.PortVLAN(hop.Port), uint8(hop.Port)) & linkParts[t.LinkParts()]
+	n := w.links.Find(l)
+	if n == 0 {
+		return nil
+	}
+	return w.flows.Lookup(flow.OnLink(q.Key, n))
 }
 
 // redirected is balance for a vserver whose packets are not translated both ways.

@@ -68,6 +68,8 @@ type Worker struct {
 	set   *table.Set // of this burst
 	flows *flow.Table
 	pools *flow.Pools
+	links *flow.Links
+	back  table.Adjacency // of the link that was asked for last: see adjacent
 	lb    *lb.State
 
 	sessions     *lb.Sessions
@@ -182,6 +184,9 @@ func (w *Worker) acquire() (err error) {
 	if w.pools, err = flow.OpenPools(w.poolSettings()); err != nil {
 		return fmt.Errorf("port pools of worker %d: %w", w.opt.ID, err)
 	}
+	if w.links, err = flow.OpenLinks(); err != nil {
+		return err
+	}
 	set, err := table.Empty(w.opt.Ports)
 	if err != nil {
 		return err
@@ -213,6 +218,9 @@ func (w *Worker) Close() error {
 	}
 	if w.pools != nil {
 		errs = append(errs, w.pools.Close())
+	}
+	if w.links != nil {
+		errs = append(errs, w.links.Close())
 	}
 	if w.lb != nil {
 		errs = append(errs, w.lb.Close())

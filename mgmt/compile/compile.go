@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"sluice/dataplane/api"
 	"sluice/vendor-config/schema"
@@ -57,6 +58,7 @@ func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 	m.out.Routers = m.routers()
 	m.config.StartupFactor = StartupRRFactor(c)
 	m.config.DownStateRST = downStateRST(c)
+	m.config.LinkParts = linkParts(c)
 	m.config.Timeouts = timeouts(Timeouts(c))
 	out, config := m.out, m.config // copies: a pointer into the maker would keep the version before, and so every one before that
 	out.Tables = &api.Tables{Config: &config, FIB: &api.FIB{Routes: m.out.net.routes}}
@@ -130,6 +132,20 @@ var methods = map[string]api.Method{
 // modes are the modes by the operator's words.
 var modes = map[string]api.Mode{"IP": api.ModeIP, "MAC": api.ModeMAC, "TOS": api.ModeTOS, "IPTUNNEL": api.ModeTunnel}
 
+// linkParts are what of layer 2 tells connections apart, 0 if nobody says.
+func linkParts(c *schema.Config) (parts api.LinkParts) {
+	p := schema.Get[schema.L4Param](c)
+	if p == nil {
+		return 0
+	}
+	for word, part := range map[string]api.LinkParts{"mac": api.LinkMAC, "vlan": api.LinkVLAN, "channel": api.LinkPort} {
+		if strings.Contains(strings.ToLower(p.L2ConnMethod), word) {
+			parts |= part
+		}
+	}
+	return parts
+}
+
 // hashMask is how much of an address a method hashes; 0 is all of it, and what methods have that hash no single address.
 func hashMask(v *schema.LBVserver) uint32 {
 	switch methods[v.LBMethod] {
@@ -159,7 +175,7 @@ func StartupRRFactor(c *schema.Config) uint32 {
 func vserver(x *Index, s *State, v *schema.LBVserver) (api.Vserver, error) {
 	t := api.Vserver{ID: s.IDs.Vservers[v.Name], Name: v.Name, Proto: proto(v.ServiceType), IP: v.IPAddress, Port: v.Port,
 		Method: methods[v.LBMethod], ClientTimeout: ClientTimeout(x.c, v.ServiceType, v.CltTimeout), HashMask: hashMask(v), Range: v.Range,
-		Mode: modes[v.Mode], DSCP: v.TOSID, Sessionless: v.Sessionless == "ENABLED"}
+		Mode: modes[v.Mode], DSCP: v.TOSID, Sessionless: v.Sessionless == "ENABLED", PerLink: v.L2Conn == "ON"}
 	persistence(v, &t)
 	if v.Foreign() {
 		if err := listen(&t, v); err != nil {

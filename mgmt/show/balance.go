@@ -140,6 +140,9 @@ func (p *page) vserver(v *schema.LBVserver) {
 	if v.Sessionless == "ENABLED" {
 		p.f("\tSessionless: ENABLED")
 	}
+	if v.L2Conn == "ON" {
+		p.f("\tL2Conn: ON")
+	}
 	p.f("\n")
 	p.persistence(v)
 	if v.Foreign() {

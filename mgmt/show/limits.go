@@ -34,6 +34,15 @@ func (p *page) limited(s *schema.Service) {
 	}
 }
 
+func showL4Param(p *page) error {
+	method := "MacVlanChannel"
+	if row := schema.Get[schema.L4Param](p.Config); row != nil {
+		method = row.L2ConnMethod
+	}
+	p.f("\tL4 Parameters\n\tL2 Connection Method : %s\n", method)
+	return nil
+}
+
 func showTCPParam(p *page) error {
 	state := "DISABLED"
 	if row := schema.Get[schema.NSTCPParam](p.Config); row != nil {

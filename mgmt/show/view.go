@@ -120,7 +120,7 @@ var writers = map[string]func(*page) error{
 	"show ns-ip": showIP, "show vlan": showVLAN, "show route": showRoute, "show arp": showARP, "show interface": showInterface,
 	"show server": showServer, "show service": showService, "show lb-vserver": showVserver, "show lb-monitor": showMonitor, "show lb-metric-table": showMetricTable,
 	"show vrid": showRouter, "stat vrid": statRouter, "show vrid-param": showRouterParam,
-	"show lb-parameter": showParameter, "show ns-tcpparam": showTCPParam, "show ns-timeout": showTimeout, "show service-group": showGroup, "stat service-group": statGroup,
+	"show lb-parameter": showParameter, "show ns-tcpparam": showTCPParam, "show l4-param": showL4Param, "show ns-timeout": showTimeout, "show service-group": showGroup, "stat service-group": statGroup,
 	"stat service-group-member-stat": statMember,
 
 	"show ns-config": showNSConfig, "show ns-hostname": showHostName, "show dns-name-server": showNameServer,

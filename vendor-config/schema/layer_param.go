@@ -38,14 +38,14 @@ type L3Param struct {
 	ICMPErrGenerate      string `cli:"icmpErrGenerate" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Tell senders by ICMP what went wrong"`
 }
 
-// L4Param are parameters of layer 4.
+// L4Param are parameters of layer 4. There is one at most, which is not there while everything is at its default.
 type L4Param struct {
 	L2ConnMethod string `cli:"l2ConnMethod" enum:"Channel,Vlan,VlanChannel,Mac,MacChannel,MacVlan,MacVlanChannel" def:"MacVlanChannel" help:"What of layer 2 tells connections apart with -l2Conn"`
-	L4Switch     string `cli:"l4switch" enum:"ENABLED,DISABLED" def:"DISABLED" help:"Make layer 4 decisions by the switch"`
 }
 
 func init() {
 	stored[L2Param]("L2Param", "l2-param", "set unset show", "Parameters of layer 2")
 	stored[L3Param]("L3Param", "l3-param", "set unset show", "Parameters of layer 3")
-	stored[L4Param]("L4Param", "l4-param", "set unset show", "Parameters of layer 4")
+	register[L4Param]("L4Param", "l4-param", "set unset show", "Parameters of layer 4", true)
+	unbuilt[L4Param]("l4switch=DISABLED")
 }

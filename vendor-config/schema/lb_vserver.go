@@ -30,6 +30,7 @@ type LBVserver struct {
 	Mode                  string     `cli:"m" enum:"IP,MAC,IPTUNNEL,TOS" def:"IP" help:"How packets are redirected: IP to the server's address, MAC unchanged to the server's MAC address, IPTUNNEL in an IP packet from a SNIP to the server, TOS to the server's address with a TOS that stands for the VIP; with TOS and IPTUNNEL the server answers the client itself"`
 	TOSID                 uint8      `cli:"tosId" for:"m TOS" min:"1" max:"63" help:"-m TOS: what the server knows the VIP by, sent as DSCP"`
 	Sessionless           string     `cli:"sessionless" enum:"ENABLED,DISABLED" def:"DISABLED" help:"Balance each packet by itself, without remembering a connection: with a hash method, and with -m MAC, IPTUNNEL or TOS"`
+	L2Conn                string     `cli:"l2Conn" enum:"ON,OFF" def:"OFF" help:"Tell connections of equal addresses and ports apart by the client's MAC address, VLAN and port as well (L4Param -l2ConnMethod), and send answers back there, whatever their route"`
 	ListenPolicy          string     `cli:"Listenpolicy" max:"1499" def:"NONE" help:"Expression that narrows the packets that a vserver on * or an IPPattern takes, e.g. CLIENT.TCP.DSTPORT.EQ(80)"`
 	ListenPriority        uint8      `cli:"Listenpriority" max:"101" def:"101" help:"Of several such vservers that with the lowest priority is asked first"`
 	CltTimeout            uint32     `cli:"cltTimeout" max:"31536000" defby:"serviceType HTTP=180 TCP=9000 UDP=120 ANY=120" always:"yes" unit:"seconds" help:"Idle time before a flow is forgotten: HTTP 180, TCP 9000, UDP and ANY 120 when not given; 0 takes the protocol's own"`
@@ -98,7 +99,7 @@ func init() {
 		"soPersistenceTimeOut=2 redirectPortRewrite=DISABLED " +
 		"insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +
 		"authnVsName push=DISABLED pushVserver pushLabel=none pushMultiClients=NO tcpProfileName httpProfileName dbProfileName " +
-		"l2Conn=OFF appflowLog=DISABLED netProfile icmpVsrResponse=PASSIVE RHIstate=PASSIVE " +
+		"appflowLog=DISABLED netProfile icmpVsrResponse=PASSIVE RHIstate=PASSIVE " +
 		"minAutoscaleMembers=0 maxAutoscaleMembers=0 persistAVPno skippersistency=None td=0 " +
 		"authnProfile macmodeRetainvlan=DISABLED dbsLb=DISABLED dns64=DISABLED bypassAAAA=NO RecursionAvailable=NO " +
 		"processLocal=DISABLED dnsProfileName lbprofilename redirectFromPort httpsRedirectUrl retainConnectionsOnCluster=NO")

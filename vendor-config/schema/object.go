@@ -237,7 +237,7 @@ var fileOrder = []string{"ns-hostname", "system-parameter", "system-cmd-policy",
 	"system-group-user", "system-group-policy", "authentication-radius-action", "authentication-ldap-action", "authentication-radius-policy",
 	"authentication-ldap-policy", "authentication-policy",
 	"audit-syslog-params", "audit-syslog-action", "audit-syslog-policy", "audit-syslog-global", "system-global", "vlan", "vrid-param", "vrid", "vrid-track-interface", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
-	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "ns-timeout", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route", "dns-name-server"}
+	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "l4-param", "ns-timeout", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route", "dns-name-server"}
 
 // Objects are all objects in the order in which they are written to a file: those that are built, then those that are only
 // stored, each behind what it refers to; operational commands come last.
