@@ -48,7 +48,7 @@ var hostile = map[string]string{
 	"line 2: the YAML is broken here":                       "sluice:sluice:\n\tserver: []\n",
 	"line 1: the YAML is broken here: exceeded max depth":   strings.Repeat("[", 200000),
 	"line 1: the YAML has too many parts":                   strings.Repeat("[", 2000000),
-	"line 1: the YAML has too many parts; XML":              strings.Repeat("- a\u0085", 1600000),
+	"line 1: the YAML has too many parts in":                strings.Repeat("- a\u0085", 1600000),
 	"line 1: the text is not UTF-8":                         "sluice:sluice: \xff\n",
 	"line 1: the file is empty":                             "# nothing\n",
 	"line 4: server a: \"<<\" is a single value":            "sluice:sluice:\n  server:\n    - name: a\n      <<: {ip-address: 10.0.0.1}\n",

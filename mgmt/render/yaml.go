@@ -14,11 +14,8 @@ import (
 	"sluice/vendor-config/schema"
 )
 
-// Limits of YAML, whose library holds a tree of the whole text in memory, about 200 bytes a piece.
-const (
-	maxYAML   = 32 << 20 // bytes
-	maxPieces = 1000000  // line ends, commas and brackets, of which there is one at least for two pieces
-)
+// maxYAML is the greatest length of a YAML text in bytes.
+const maxYAML = 32 << 20
 
 // YAML is the configuration in the shape of JSON. Texts that some reader of YAML would take for something else stand in
 // quotes.
@@ -75,30 +72,52 @@ func writeScalar(b *bytes.Buffer, l value) {
 	writeString(b, s)
 }
 
-// yamlReader walks the tree that the library has made of a text.
+// yamlReader walks the trees that the library has made of the parts of a text.
 type yamlReader struct {
 	findings
-	lines []int // offset of each line
+	part  part
+	heads int             // lines of its head
+	lines []int           // offset of each line of the part
+	seen  map[string]bool // objects of all parts
 }
 
 // ReadYAML reads what YAML writes, and JSON, which is YAML too. Scalars are taken as they are written, whatever YAML would
 // make of them: 010 and yes stay what they are. Anchors, aliases and tags are refused, so that no text grows by being read.
 func ReadYAML(data []byte, opt Options) *Document {
-	r := &yamlReader{findings: found(data, opt)}
+	r := &yamlReader{findings: found(data, opt), seen: map[string]bool{}}
 	if r.tooLong() {
 		return &r.Document
 	}
-	if why := tooMuchYAML(data); why != "" {
-		r.problem(0, "", why)
-		return &r.Document
-	}
-	root, line, err := parseYAML(data)
-	r.lines = append(r.lines, 0)
-	for at, c := range data {
-		if c == '\n' {
-			r.lines = append(r.lines, at+1)
+	switch {
+	case len(data) > maxYAML:
+		r.problem(0, "", fmt.Sprintf("the YAML is longer than %d MiB; as XML or JSON it may have twice as many", maxYAML>>20))
+	case invalid(data) >= 0:
+		r.problem(0, "", "the text is not UTF-8")
+	default:
+		for p := range parts(data) {
+			if !r.read(p) {
+				break
+			}
 		}
 	}
+	return r.finish(opt.Check)
+}
+
+// read reads one part. Behind one that is broken nothing is.
+func (r *yamlReader) read(p part) bool {
+	r.part, r.heads = p, bytes.Count(p.head, []byte("\n"))
+	text := r.data[p.from:p.to]
+	if why := tooMuchYAML(text); why != "" {
+		r.problem(p.from, "", why)
+		return false
+	}
+	r.lines = append(r.lines[:0], p.from)
+	for at, c := range text {
+		if c == '\n' {
+			r.lines = append(r.lines, p.from+at+1)
+		}
+	}
+	root, line, err := parseYAML(slices.Concat(p.head, text))
 	switch {
 	case err == io.EOF:
 		r.problem(0, "", Empty)
@@ -107,9 +126,10 @@ func ReadYAML(data []byte, opt Options) *Document {
 	default:
 		r.document(root)
 	}
-	return r.finish(opt.Check)
+	return err == nil
 }
 
+// tooMuchYAML tells why a part is not read.
 func tooMuchYAML(data []byte) string {
 	pieces := 0
 	for _, c := range data {
@@ -120,13 +140,8 @@ func tooMuchYAML(data []byte) string {
 	for _, more := range []string{"- - ", "\u0085", "\u2028", "\u2029"} { // nested sequences in a line, and what YAML takes for line ends
 		pieces += bytes.Count(data, []byte(more))
 	}
-	switch {
-	case len(data) > maxYAML:
-		return fmt.Sprintf("the YAML is longer than %d MiB; as XML or JSON it may have twice as many", maxYAML>>20)
-	case pieces > maxPieces:
-		return "the YAML has too many parts; XML and JSON may have more"
-	case invalid(data) >= 0:
-		return "the text is not UTF-8"
+	if pieces > maxPieces || len(data) > partMost {
+		return "the YAML has too many parts in one object; written as rows with a dash on a line each, or as XML or JSON, it may have more"
 	}
 	return ""
 }
@@ -159,9 +174,9 @@ func parseYAML(data []byte) (root *yaml.Node, line int, err error) {
 	return doc.Content[0], 0, nil
 }
 
-// place is the offset of a line.
+// place is the offset of a line of what the library was given.
 func (r *yamlReader) place(line int) int {
-	return r.lines[min(max(line-1, 0), len(r.lines)-1)]
+	return r.lines[min(max(line-1-r.heads, 0), len(r.lines)-1)]
 }
 
 // strange tells what a node has that no configuration has.
@@ -230,9 +245,13 @@ func (r *yamlReader) document(root *yaml.Node) {
 // object reads the rows of one object.
 func (r *yamlReader) object(name string, k, v *yaml.Node) {
 	o := schema.Listed(name)
+	again := r.seen[name] && k.Line > r.heads // or it is the object whose rows go on
+	r.seen[name] = true
 	switch {
 	case o == nil:
 		r.problem(r.place(k.Line), clip(name), fmt.Sprintf("unknown key %q", clip(name)))
+	case again:
+		r.problem(r.place(k.Line), "", fmt.Sprintf("the key %q is there twice", clip(name)))
 	case o.Single:
 		r.row(o, v)
 	case v.Kind == yaml.ScalarNode && v.Tag == "!!null":
