@@ -1,6 +1,7 @@
 package vrrp
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -141,5 +142,5 @@ func (s *Speaker) complain(device string, h *heard, why Refusal, hint string) {
 	if why == "addresses" {
 		text = "a VRRP advertisement is heeded with a doubt"
 	}
-	s.options.Log.Warn(text, "vrID", h.id, "interface", device, "from", h.src, "because", hint)
+	s.remark(slog.LevelWarn, text, "vrID", h.id, "interface", device, "from", h.src, "because", hint)
 }

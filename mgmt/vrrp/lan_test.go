@@ -209,24 +209,26 @@ func (l *lan) gratuitousOf(mac [6]byte) (list []frame) {
 	return list
 }
 
-// speak has a Speaker on the host, which ends with the test. Its log is the test's.
+// speak has a Speaker on the host, which ends with the test.
 func (h *host) speak(in ...Intent) *speaking {
 	h.lan.t.Helper()
 	s := &speaking{host: h}
-	s.Speaker = New(Options{
-		Log: slog.New(slog.NewTextHandler(h.lan.t.Output(), nil)),
+	var err error
+	s.Speaker, err = New(Options{
+		Log: slog.New(slog.DiscardHandler),
 		Changed: func(st State) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.told = append(s.told, st)
 		},
 		enter: func() {
-			runtime.LockOSThread() // never unlocked: the thread ends with the loop
+			runtime.LockOSThread() // the thread ends with the goroutine
 			if err := netns.Set(h.ns); err != nil {
 				panic(err)
 			}
 		},
 	})
+	must(h.lan.t, err)
 	h.lan.t.Cleanup(func() { s.end() })
 	s.Update(in)
 	return s

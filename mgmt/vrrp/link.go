@@ -3,9 +3,6 @@ package vrrp
 import (
 	"errors"
 	"fmt"
-	"os"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,16 +11,14 @@ import (
 type link struct {
 	device string
 	index  int
-	file   *os.File
-	conn   syscall.RawConn
-	ended  chan struct{} // when the reader is done
+	fd     int
 }
 
-// room for adverts that wait to be read: some 1,300 of them.
+// receiveBuffer is the room for adverts that wait to be read, in bytes: some 1,300 of them.
 const receiveBuffer = 1 << 20
 
-// openLink opens the device that has that index, and gives what comes in to take until the link is closed.
-func openLink(device string, index int, take func(frame []byte)) (*link, error) {
+// openLink opens the device that has that index.
+func openLink(device string, index int) (*link, error) {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if errors.Is(err, unix.EPERM) {
 		return nil, errors.New("management has no right to speak VRRP (CAP_NET_RAW)")
@@ -35,13 +30,7 @@ func openLink(device string, index int, take func(frame []byte)) (*link, error) 
 		unix.Close(fd)
 		return nil, fmt.Errorf("VRRP cannot be spoken on %s: %w", device, err)
 	}
-	l := &link{device: device, index: index, file: os.NewFile(uintptr(fd), "vrrp "+device), ended: make(chan struct{})}
-	if l.conn, err = l.file.SyscallConn(); err != nil {
-		l.file.Close()
-		return nil, err
-	}
-	go l.receive(take)
-	return l, nil
+	return &link{device: device, index: index, fd: fd}, nil
 }
 
 func prepare(fd, index int) error {
@@ -88,53 +77,19 @@ func onlyAdverts() []unix.SockFilter {
 	}
 }
 
-func (l *link) receive(take func([]byte)) {
-	defer close(l.ended)
-	b := make([]byte, 1<<16)
-	for {
-		n, err := l.file.Read(b)
-		switch {
-		case errors.Is(err, os.ErrClosed):
-			return
-		case err != nil: // the device is down or gone; it may come back
-			time.Sleep(10 * time.Millisecond)
-		default:
-			take(b[:n])
-		}
+// receive reads a frame, if one is there.
+func (l *link) receive(b []byte) (frame []byte, there bool) {
+	n, err := unix.Read(l.fd, b)
+	if err != nil { // nothing more, or the device is down or gone, which attach finds out
+		return nil, false
 	}
+	return b[:n], true
 }
 
 // send sends a frame, or fails at once.
 func (l *link) send(frame []byte) error {
 	proto := uint16(frame[12])<<8 | uint16(frame[13])
-	to := &unix.SockaddrLinklayer{Protocol: bigEndian(proto), Ifindex: l.index}
-	var err error
-	if closed := l.conn.Write(func(fd uintptr) bool {
-		err = unix.Sendto(int(fd), frame, unix.MSG_DONTWAIT, to)
-		return true
-	}); closed != nil {
-		return closed
-	}
-	return err
+	return unix.Sendto(l.fd, frame, unix.MSG_DONTWAIT, &unix.SockaddrLinklayer{Protocol: bigEndian(proto), Ifindex: l.index})
 }
 
-func (l *link) close() {
-	l.file.Close()
-	<-l.ended
-}
-
-// look finds a device's index and whether it carries frames: a twin does while the dataplane holds it.
-func look(socket int, device string) (index int, carries bool) {
-	ifr, err := unix.NewIfreq(device)
-	if err != nil || unix.IoctlIfreq(socket, unix.SIOCGIFFLAGS, ifr) != nil {
-		return 0, false
-	}
-	const both = unix.IFF_UP | unix.IFF_RUNNING
-	if ifr.Uint16()&both != both {
-		return 0, false
-	}
-	if ifr, err = unix.NewIfreq(device); err != nil || unix.IoctlIfreq(socket, unix.SIOCGIFINDEX, ifr) != nil {
-		return 0, false
-	}
-	return int(ifr.Uint32()), true
-}
+func (l *link) close() { unix.Close(l.fd) }

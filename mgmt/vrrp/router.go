@@ -40,6 +40,7 @@ type router struct {
 	interval time.Duration // between its adverts, as far as is known
 	lastAt   time.Time     // when any master was heard, or when we began to listen
 	betterAt time.Time     // the same, of a master that we would not replace
+	better   netip.Addr    // that master
 	gaveUp   bool          // its last advert was of priority 0
 
 	// Of our mastership.
@@ -147,7 +148,7 @@ func (r *router) leave(now time.Time, to Role, why string) {
 
 // listen forgets what was heard.
 func (r *router) listen(now time.Time) {
-	r.master, r.interval, r.gaveUp = heard{}, r.intent.Hello, false
+	r.master, r.better, r.interval, r.gaveUp = heard{}, netip.Addr{}, r.intent.Hello, false
 	r.lastAt, r.betterAt = now, now
 	r.garp = burst{}
 }
@@ -164,6 +165,7 @@ func (r *router) turn(now time.Time, to Role, why string) {
 // hear takes an advert that is for the router and has been checked: see refusal.
 func (r *router) hear(now time.Time, h heard) {
 	r.form = h.checksum
+	r.notice(now)
 	switch r.role {
 	case Backup:
 		r.hearAsBackup(now, h)
@@ -181,13 +183,16 @@ func (r *router) hearAsBackup(now time.Time, h heard) {
 		return
 	}
 	lesser := r.replaces(h.priority)
-	if lesser && r.gaveUp {
+	switch {
+	case lesser && r.gaveUp:
 		return // a lesser one was quicker; our time is up after the skew all the same
+	case lesser && r.better.IsValid() && h.src != r.better && now.Before(r.betterAt.Add(r.down())):
+		return // the master is another one: this one yields to it, or is none
 	}
 	r.note(h)
 	r.lastAt, r.gaveUp = now, false
 	if !lesser {
-		r.betterAt = now
+		r.better, r.betterAt = h.src, now
 	}
 }
 
@@ -226,6 +231,7 @@ func (r *router) hearAsMaster(now time.Time, h heard) {
 func (r *router) yield(now time.Time, h heard, why string) {
 	r.listen(now)
 	r.note(h)
+	r.better = h.src
 	r.turn(now, Backup, why)
 }
 
@@ -284,12 +290,10 @@ func (r *router) tick(now time.Time) {
 	if now.Before(due) {
 		return
 	}
+	if r.notice(now) {
+		return
+	}
 	if r.role == Master {
-		if silent := now.Sub(r.said); silent >= max(r.intent.silence(), r.intent.Hello*3/2) {
-			r.listen(now) // another one may be master by now
-			r.turn(now, Backup, fmt.Sprintf("no advert could be sent for %v", silent.Round(time.Millisecond)))
-			return
-		}
 		r.say(now)
 		return
 	}
@@ -300,6 +304,17 @@ func (r *router) tick(now time.Time) {
 		return
 	}
 	r.takeOver(now)
+}
+
+// notice has a master step down that could not be heard for so long that another one may be master by now.
+func (r *router) notice(now time.Time) bool {
+	silent := now.Sub(r.said)
+	if r.role != Master || silent < max(r.intent.silence(), r.intent.Hello*3/2) {
+		return false
+	}
+	r.listen(now)
+	r.turn(now, Backup, fmt.Sprintf("no advert could be sent for %v", silent.Round(time.Millisecond)))
+	return true
 }
 
 func (r *router) takeOver(now time.Time) {

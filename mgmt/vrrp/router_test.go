@@ -155,6 +155,8 @@ func TestRouter(t *testing.T) {
 		{"the master gives up and a lesser one is quicker", intent(nil), []event{hear(1000, "9", 150), hear(2000, "9", 0), hear(2400, "8", 90)}, 4000, "2609 MASTER"},
 		{"the master gives up, we are held", intent(func(in *Intent) { in.Held = true }), []event{hear(1000, "9", 150), hear(2000, "9", 0)}, 40000, ""},
 		{"one that is not master gives up", intent(nil), []event{every(0, 3000, second, "9", 150), hear(3100, "8", 0), every(4000, 9000, second, "9", 150)}, 9000, ""},
+		{"a lesser one says that it is master and gives up", intent(nil), []event{every(0, 3000, second, "9", 150), hear(3100, "8", 50), hear(3200, "8", 0), every(4000, 9000, second, "9", 150)}, 9000, ""},
+		{"the master dies, and a lesser one is there", intent(func(in *Intent) { in.Delay = time.Minute }), []event{every(0, 3000, second, "9", 150), every(3100, 7100, second, "8", 50)}, 7100, "6609 MASTER"},
 		{"somebody gives up before any is known", intent(nil), []event{hear(100, "9", 0)}, 4000, "709 MASTER"},
 		{"the interval is learned: 1.5 s and 156/256 of 500 ms", intent(nil), []event{every(0, 5000, half, "9", 150)}, 9000, "6804 MASTER"},
 		{"a longer one, which the dead interval bounds: 3 s and 156/256 of 2 s", intent(nil), []event{every(0, 8000, 2*second, "9", 150)}, 20000, "12218 MASTER"},

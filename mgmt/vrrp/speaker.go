@@ -3,8 +3,10 @@ package vrrp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -14,8 +16,11 @@ import (
 
 const (
 	beat = 100 * time.Millisecond
-	// waiting is how many adverts may wait for the loop; more wait in the socket, whose room is bounded.
-	waiting = 256
+	// atOnce is how many frames of a device are read before what is due is done: all that a socket has room for, so that
+	// nobody is taken for dead whose advert has come in already.
+	atOnce = 2048
+	// urgency is the nice value of the loop's thread.
+	urgency = -15
 )
 
 // Options are what a Speaker needs.
@@ -32,31 +37,64 @@ type Options struct {
 
 // Speaker takes part in VRRP.
 type Speaker struct {
-	options  Options
-	updated  chan struct{}
-	arrivals chan arrival
-	beats    chan struct{}
-	closing  chan struct{}
-	ended    chan struct{}
-	once     sync.Once
+	options Options
+	beats   chan struct{}
+	look    chan struct{} // the devices are to be looked at now
+	ended   chan struct{} // the loop is over
+	watched chan struct{} // and its devices are closed
+	remarks chan remark   // for the log; what finds no room is lost
+	alarm   int           // eventfd: something is to be done before the time
 
-	mu     sync.Mutex // guards what follows; never held while anything is waited for
-	wanted []Intent
-	states map[key]State
-	counts map[key]*Count
-	logged map[complaint]time.Time
+	mu      sync.Mutex // guards what follows; never held while anything is waited for
+	wanted  []Intent
+	found   map[string]*link // those that carry frames; never written to
+	updated bool             // one of both is new
+	taking  bool             // and the loop is at it
+	closing bool
+	asleep  bool // the alarm is gone with the loop
+	states  map[key]State
+	counts  map[key]*Count
+	logged  map[complaint]time.Time
 
 	loop
 }
 
-// loop is what only the speaker's loop touches.
+// loop is what only the speaker's loop touches. It has a thread of its own, which goes before others on a busy CPU, and waits for
+// nothing but in poll(2): not for the kernel's lock of devices (see watcher), nor for whom the log is written to.
 type loop struct {
 	routers map[key]*router
-	links   map[string]*link // those that carry frames
-	failed  map[string]bool  // devices whose link could not be opened, as was logged
-	socket  int              // to ask the kernel for devices
-	due     time.Time        // before it nothing has to be done
-	looked  time.Time        // when the devices were looked at, and the last beat was
+	links   map[string]*link
+	wrong   map[string]bool // what was logged of the last intents
+	due     time.Time       // before it nothing has to be done
+	beaten  time.Time       // when the last beat was
+	polled  []unix.PollFd
+	buffer  []byte
+}
+
+// remark is a line of the log.
+type remark struct {
+	level slog.Level
+	text  string
+	args  []any
+}
+
+func (s *Speaker) remark(level slog.Level, text string, args ...any) {
+	select {
+	case s.remarks <- remark{level, text, args}:
+	default:
+	}
+}
+
+// write writes the log until the loop is over.
+func (s *Speaker) write() {
+	for {
+		select {
+		case r := <-s.remarks:
+			s.options.Log.Log(context.Background(), r.level, r.text, r.args...)
+		case <-s.ended:
+			return
+		}
+	}
 }
 
 // key is a virtual router on a device, or with ID 0 the device.
@@ -69,32 +107,67 @@ func (k key) compare(o key) int {
 	return cmp.Or(cmp.Compare(k.device, o.device), cmp.Compare(k.id, o.id))
 }
 
-type arrival struct {
-	device string
-	heard
-}
-
 // New makes a Speaker without routers.
-func New(o Options) *Speaker {
+func New(o Options) (*Speaker, error) {
+	alarm, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return nil, fmt.Errorf("VRRP cannot be spoken: %w", err)
+	}
 	s := &Speaker{
-		options: o, updated: make(chan struct{}, 1), arrivals: make(chan arrival, waiting), beats: make(chan struct{}, 1),
-		closing: make(chan struct{}), ended: make(chan struct{}),
-		states: map[key]State{}, counts: map[key]*Count{}, logged: map[complaint]time.Time{},
-		loop: loop{routers: map[key]*router{}, links: map[string]*link{}, failed: map[string]bool{}},
+		options: o, beats: make(chan struct{}, 1), look: make(chan struct{}, 1), ended: make(chan struct{}), watched: make(chan struct{}), alarm: alarm,
+		remarks: make(chan remark, 64),
+		states:  map[key]State{}, counts: map[key]*Count{}, logged: map[complaint]time.Time{},
+		loop: loop{routers: map[key]*router{}, buffer: make([]byte, 1<<16)},
 	}
 	go s.run()
-	return s
+	go s.watch()
+	go s.write()
+	return s, nil
 }
 
 // Update makes the routers those of the intents, soon; it does not wait for it. What does not pass Check is left out and
 // logged. What stays keeps its state. A master that goes gives up first.
 func (s *Speaker) Update(intents []Intent) {
 	s.mu.Lock()
-	s.wanted = slices.Clone(intents)
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	s.wanted, s.updated = slices.Clone(intents), true
+	s.wake()
 	select {
-	case s.updated <- struct{}{}:
-	default: // the loop has not come to the last update yet, and will find this one
+	case s.look <- struct{}{}:
+	default:
+	}
+}
+
+// devices are those that are spoken on.
+func (s *Speaker) devices() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := map[string]bool{}
+	for i := range s.wanted {
+		list[s.wanted[i].Device] = true
+	}
+	return list
+}
+
+// provide gives the loop the links that there are.
+func (s *Speaker) provide(links map[string]*link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.found, s.updated = maps.Clone(links), true
+	s.wake()
+}
+
+// taken tells whether the loop has taken all that was provided.
+func (s *Speaker) taken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.updated && !s.taking
+}
+
+// wake ends the loop's wait. The lock is held.
+func (s *Speaker) wake() {
+	if !s.asleep {
+		_, _ = unix.Write(s.alarm, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // it fails only if the loop is behind by 2^64 alarms
 	}
 }
 
@@ -115,9 +188,12 @@ func (s *Speaker) Beat() <-chan struct{} { return s.beats }
 
 // Close gives all mastership up, with adverts of priority 0, and ends. Changed is told.
 func (s *Speaker) Close(ctx context.Context) error {
-	s.once.Do(func() { close(s.closing) })
+	s.mu.Lock()
+	s.closing = true
+	s.wake()
+	s.mu.Unlock()
 	select {
-	case <-s.ended:
+	case <-s.watched:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -126,58 +202,82 @@ func (s *Speaker) Close(ctx context.Context) error {
 
 func (s *Speaker) run() {
 	defer close(s.ended)
+	defer s.release()
+	runtime.LockOSThread()                                          // the thread ends with the loop
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), urgency) // where it is not allowed, it goes without
 	if s.options.enter != nil {
 		s.options.enter()
 	}
-	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		s.options.Log.Error("VRRP cannot be spoken: devices cannot be asked for", "error", err)
-		return
-	}
-	s.socket = socket
-	defer unix.Close(socket)
-	timer := time.NewTimer(0)
 	for {
-		select {
-		case <-s.closing:
+		s.wait()
+		s.mu.Lock()
+		updated, closing := s.updated, s.closing
+		s.updated, s.taking = false, updated
+		s.mu.Unlock()
+		if closing {
 			s.end()
 			return
-		case <-s.updated:
-			s.update(time.Now())
-		case a := <-s.arrivals:
-			s.hear(time.Now(), a)
-		case <-timer.C:
 		}
-		s.catchUp()
 		now := time.Now()
-		if now.Sub(s.looked) >= beat {
+		if updated {
+			s.update(now)
+			s.mu.Lock()
+			s.taking = false
+			s.mu.Unlock()
+		}
+		if now.Sub(s.beaten) >= beat {
 			s.pulse(now)
 		}
 		if !now.Before(s.due) {
 			s.tick(now)
 		}
-		timer.Reset(min(time.Until(s.due), time.Until(s.looked.Add(beat))))
 	}
 }
 
-// catchUp hears what waits, so that nobody is taken for dead whose advert has come in already.
-func (s *Speaker) catchUp() {
-	for range waiting {
-		select {
-		case a := <-s.arrivals:
-			s.hear(time.Now(), a)
-		default:
+// wait waits until something is due or comes in, and hears it.
+func (s *Speaker) wait() {
+	s.polled = append(s.polled[:0], unix.PollFd{Fd: int32(s.alarm), Events: unix.POLLIN})
+	for _, l := range s.links {
+		s.polled = append(s.polled, unix.PollFd{Fd: int32(l.fd), Events: unix.POLLIN})
+	}
+	left := max(0, min(time.Until(s.due), time.Until(s.beaten.Add(beat))))
+	timeout := unix.NsecToTimespec(int64(left))
+	if n, err := unix.Ppoll(s.polled, &timeout, nil); n <= 0 || err != nil {
+		return // the time is over, or a signal came
+	}
+	if s.polled[0].Revents != 0 {
+		_, _ = unix.Read(s.alarm, s.buffer[:8])
+	}
+	for _, l := range s.links {
+		s.drain(l)
+	}
+}
+
+func (s *Speaker) drain(l *link) {
+	for range atOnce {
+		frame, there := l.receive(s.buffer)
+		if !there {
 			return
+		}
+		if h, why := read(frame); why != "" {
+			s.refuse(l.device, &h, why)
+		} else {
+			s.hear(time.Now(), l.device, h)
 		}
 	}
 }
 
-// pulse looks at the devices, tells of other masters, and beats. The beat is last: who is alive has done everything else.
+// release gives back what New took.
+func (s *Speaker) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asleep = true
+	unix.Close(s.alarm)
+}
+
+// pulse tells of other masters, and beats. The beat is last: who is alive has done everything else.
 func (s *Speaker) pulse(now time.Time) {
-	s.looked = now
-	if s.look() {
-		s.update(now)
-	}
+	s.beaten = now
 	for _, r := range s.routers {
 		if r.stale {
 			r.stale = false
@@ -224,24 +324,24 @@ func (s *Speaker) announce(now time.Time, r *router) {
 	}
 }
 
-func (s *Speaker) hear(now time.Time, a arrival) {
-	k := key{a.device, a.id}
+func (s *Speaker) hear(now time.Time, device string, h heard) {
+	k := key{device, h.id}
 	r := s.routers[k]
 	if r == nil {
-		s.refuse(a.device, &a.heard, ID)
+		s.refuse(device, &h, ID)
 		return
 	}
 	if r.role == Init {
 		return
 	}
-	if why := r.refusal(&a.heard); why != "" {
-		s.refuse(a.device, &a.heard, why)
+	if why := r.refusal(&h); why != "" {
+		s.refuse(device, &h, why)
 		return
 	}
-	other := !r.sameVIPs(&a.heard)
+	other := !r.sameVIPs(&h)
 	s.count(k, func(c *Count) {
 		c.Received++
-		if a.priority == 0 {
+		if h.priority == 0 {
 			c.Zero++
 		}
 		if other {
@@ -249,32 +349,25 @@ func (s *Speaker) hear(now time.Time, a arrival) {
 		}
 	})
 	if other {
-		s.complain(a.device, &a.heard, "addresses", "its addresses are not those of this node; configure the same on all nodes")
+		s.complain(device, &h, "addresses", "its addresses are not those of this node; configure the same on all nodes")
 	}
-	r.hear(now, a.heard)
+	r.hear(now, h)
 	s.note(r)
 }
 
 // update makes the routers those that are wanted.
 func (s *Speaker) update(now time.Time) {
 	s.mu.Lock()
-	wanted := s.wanted
+	wanted, links := s.wanted, s.found
 	s.mu.Unlock()
-	intents := make(map[key]Intent, len(wanted))
-	for _, in := range wanted {
-		if err := in.Check(); err != nil {
-			s.options.Log.Error("a virtual router is left out", "error", err)
-			continue
-		}
-		intents[key{in.Device, in.ID}] = in
-	}
+	intents := s.check(wanted)
 	for k, r := range s.routers {
 		if _, stays := intents[k]; !stays {
 			r.remove(now, "it is not configured any more")
 			s.forget(k)
 		}
 	}
-	s.fit(intents)
+	s.links = links
 	for _, k := range slices.SortedFunc(maps.Keys(intents), key.compare) {
 		r := s.routers[k]
 		if r == nil {
@@ -288,13 +381,27 @@ func (s *Speaker) update(now time.Time) {
 	s.due = now
 }
 
+// check leaves out what is wrong, and logs it when it is so for the first time.
+func (s *Speaker) check(wanted []Intent) map[key]Intent {
+	intents, wrong := make(map[key]Intent, len(wanted)), map[string]bool{}
+	for _, in := range wanted {
+		err := in.Check()
+		if err == nil {
+			intents[key{in.Device, in.ID}] = in
+			continue
+		}
+		if wrong[err.Error()] = true; !s.wrong[err.Error()] {
+			s.remark(slog.LevelError, "a virtual router is left out", "error", err)
+		}
+	}
+	s.wrong = wrong
+	return intents
+}
+
 func (s *Speaker) end() {
 	now := time.Now()
 	for _, k := range slices.SortedFunc(maps.Keys(s.routers), key.compare) {
 		s.routers[k].remove(now, "management ends")
-	}
-	for _, l := range s.links {
-		s.shut(l)
 	}
 }
 
