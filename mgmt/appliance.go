@@ -52,7 +52,9 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	n := &names{a: a}
 	a.resolver = resolve.New(s.Resolv, n.answer)
 	a.reach = reach.New(a.resolver.Lookup, a.device)
-	a.speaker = vrrp.New(vrrp.Options{Changed: a.changed, Log: log})
+	if a.speaker, err = vrrp.New(vrrp.Options{Changed: a.changed, Log: log}); err != nil {
+		return nil, err
+	}
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
 		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: a.resolver, Speaker: a.speaker, Log: log, Check: grammar.Check, InForce: a.inForce,
