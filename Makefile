@@ -4,7 +4,7 @@ export GOFLAGS := -trimpath -buildvcs=false
 export GOAMD64 ?= v3
 
 PACKAGES := build-essential pkg-config libdpdk-dev dpdk-dev iproute2 ethtool nftables nginx-light openssh-client netcat-openbsd sshpass \
-	expect tmux curl procps iputils-ping traceroute tcpdump util-linux \
+	expect tmux curl procps iputils-ping traceroute chrony faketime tcpdump util-linux \
 	libyang2-tools python3-ncclient python3-netmiko yangcli knot vsftpd opensmtpd dovecot-pop3d slapd freeradius mariadb-server-core snmpd \
 	prometheus rsyslog rsyslog-gnutls keepalived
 

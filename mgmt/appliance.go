@@ -14,6 +14,7 @@ import (
 	"sluice/dataplane/api"
 	"sluice/mgmt/candidate"
 	"sluice/mgmt/capture"
+	"sluice/mgmt/clock"
 	"sluice/mgmt/compile"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
@@ -51,6 +52,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 		hostKey: s.SSH.HostKey, banner: s.SSH.Banner}
 	n := &names{a: a}
 	a.resolver = resolve.New(s.Resolv, n.answer)
+	a.clock = clock.New(clock.Options{Dir: s.NTP.Dir, Keys: filepath.Join(s.ConfigDir, keysFile), Adjust: s.NTP.Adjust, Lookup: a.resolver.Lookup, Log: log})
 	a.reach = reach.New(a.resolver.Lookup, a.device)
 	if a.speaker, err = vrrp.New(vrrp.Options{Changed: a.changed, Log: log}); err != nil {
 		return nil, err
@@ -85,6 +87,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 		a.system.Degraded = append(a.system.Degraded, err.Error())
 	}
 	running.Go(func() { st.Journal(ctx) })
+	running.Go(func() { a.clock.Run(ctx) })
 	running.Go(func() { a.watchFiles(ctx) })
 	return a, nil
 }

@@ -34,6 +34,10 @@ func (a *appliance) reading() *telemetry.Reading {
 	st, err := a.engine.Stats(context.Background())
 	r := &telemetry.Reading{Host: a.hostName(), Release: a.system.Release, Build: a.system.Build, Started: a.system.Started,
 		ConfigVersion: version, Degraded: len(a.degraded(err)), Stats: st}
+	if len(schema.NTPServers(c)) > 0 {
+		now := a.clock.Last()
+		r.Clock = &telemetry.Clock{Synchronized: now.Synchronized, Ahead: now.Ahead, Stratum: now.Stratum}
+	}
 	x := compile.NewIndex(c, s)
 	for _, v := range schema.All[schema.LBVserver](c) {
 		state := "DOWN"

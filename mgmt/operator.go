@@ -16,6 +16,7 @@ import (
 	"sluice/dataplane/api"
 	"sluice/mgmt/candidate"
 	"sluice/mgmt/capture"
+	"sluice/mgmt/clock"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
 	"sluice/mgmt/reach"
@@ -42,6 +43,7 @@ type appliance struct {
 	resolver  *resolve.Resolver
 	reach     *reach.Reacher
 	speaker   *vrrp.Speaker
+	clock     *clock.Keeper
 	hostKey   string     // file, as the settings say
 	banner    string     // file
 	backups   sync.Mutex // held while one is made or restored
@@ -201,6 +203,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		v.Saved = o.saved()
 	case "audit-syslog-action":
 		v.Receivers = o.receivers()
+	case "ntp-status":
+		v.Clock = o.clockNow()
 	case "arp":
 		v.Neighbors = o.neighbors()
 	case "version":

@@ -22,6 +22,7 @@ type settings struct {
 	SSH       sshSettings    `mapstructure:"ssh"`
 	Users     []userSetting  `mapstructure:"users"`
 	Metrics   metricsSetting `mapstructure:"metrics"`
+	NTP       ntpSettings    `mapstructure:"ntp"`
 	Ports     []portSetting  `mapstructure:"ports"` // the same list as the dataplane's
 
 	// Management is the port that the dataplane does not drive: with a device the NSIP lives there, without one on a twin.
@@ -46,6 +47,11 @@ type portSetting struct {
 	Twin   string `mapstructure:"twin"`
 }
 
+type ntpSettings struct {
+	Dir    string `mapstructure:"dir"`    // where chronyd has its files while it runs
+	Adjust bool   `mapstructure:"adjust"` // the machine's clock is set; false where it is another's, as in a container
+}
+
 type metricsSetting struct {
 	Listen string `mapstructure:"listen"` // address of the endpoint for Prometheus; empty: none
 }
@@ -67,6 +73,7 @@ func readSettings(path string) (*settings, error) {
 	v.SetEnvKeyReplacer(strings.NewReplacer(".", "_", "-", "_"))
 	v.AutomaticEnv()
 	host, _ := os.Hostname()
+	v.SetDefault("ntp.adjust", true)
 	for key, def := range map[string]string{
 		"socket":            "/run/sluice/dataplane.sock",
 		"hostname":          host,
@@ -74,6 +81,7 @@ func readSettings(path string) (*settings, error) {
 		"resolv-conf":       "/etc/resolv.conf",
 		"management.name":   "0/1",
 		"metrics.listen":    "",
+		"ntp.dir":           "/run/sluice/ntp",
 		"management.device": "",
 		"ssh.listen":        "0.0.0.0:22",
 		"ssh.host-key":      "/config/ssh_host_key",

@@ -16,6 +16,7 @@ func (a *appliance) inForce(c *schema.Config) {
 	a.syslog.Name(hostName(c, a.system.Host))
 	a.syslog.Set(syslogTargets(c, filepath.Join(a.store.Dir(), sslDir)))
 	a.resolver.Ask(schema.NameServers(c))
+	a.clock.Set(timeServers(c))
 }
 
 // local0 is the facility LOCAL0 (RFC 5424 section 6.2.1).

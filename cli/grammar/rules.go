@@ -30,6 +30,7 @@ func init() {
 		schema.Of[schema.AuditSyslogAction](): {check: typed(checkSyslogAction), inUse: typed(syslogActionInUse)},
 		schema.Of[schema.AuditSyslogPolicy](): {check: typed(checkSyslogPolicy), inUse: typed(syslogPolicyInUse)},
 		schema.Of[schema.DNSNameServer]():     {check: typed(checkNameServer)},
+		schema.Of[schema.NTPServer]():         {check: typed(checkTimeServer)},
 		schema.Of[schema.VLAN]():              {bindings: true},
 		schema.Of[schema.VLANInterface]():     vlanInterfaceRules(),
 		schema.Of[schema.VLANIP]():            vlanIPRules(),

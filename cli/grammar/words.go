@@ -68,7 +68,7 @@ var laterWords = strings.Fields("sync export update flush switch " +
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.
 var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,ns surgeq,ns info,ns connectiontable,ns events,ns rollbackcmd,"+
 	"ns license,router dynamicrouting,router bgp,appflow param,"+
-	"ntp server,ntp sync,cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,"+
+	"cluster instance,cluster node,cluster nodegroup,cluster sync,autoscale profile,autoscale policy,"+
 	"autoscale action,bfd session,location,locationparameter,cli attribute,spillover policy,spillover action,gslb vserver,"+
 	"gslb service,gslb site,license,ns partitions", ",")
 
@@ -340,7 +340,7 @@ var groups = map[string]string{
 	"ns": "Addresses, configuration and state of the appliance", "lb": "Load balancing", "cli": "This session", "network": "VLANs, routes and ports",
 	"cs": "Content switching", "cr": "Cache redirection", "snmp": "Network management by SNMP", "audit": "Log messages and who gets them",
 	"system": "Accounts, command policies and sessions", "authentication": "Servers of accounts", "ssl": "Certificates and TLS", "policy": "Expressions and sets of values for policies",
-	"responder": "Answers that are given in place of servers", "rewrite": "Changes of requests and responses", "dns": "Names",
+	"responder": "Answers that are given in place of servers", "rewrite": "Changes of requests and responses", "dns": "Names", "ntp": "Time",
 	"appflow": "Flow records", "HA": "High availability in pairs",
 }
 

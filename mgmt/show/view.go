@@ -40,6 +40,7 @@ type View struct {
 	Routers []compile.Router // virtual routers on ports
 	Stands  []vrrp.State     // where they stand
 	Adverts []vrrp.Count     // what the speaker has counted
+	Clock   Clock
 
 	Receivers map[string]Receiver // syslog servers that are in force, by their actions
 
@@ -124,6 +125,7 @@ var writers = map[string]func(*page) error{
 	"stat service-group-member-stat": statMember,
 
 	"show ns-config": showNSConfig, "show ns-hostname": showHostName, "show dns-name-server": showNameServer,
+	"show ntp-server": showNTPServer, "show ntp-sync": showNTPSync, "show ntp-status": showNTPStatus,
 	"show audit-syslog-action": showSyslogAction, "show audit-syslog-policy": showSyslogPolicy, "show audit-syslog-global": showSyslogGlobal,
 	"show audit-syslog-params": showSyslogParams,
 	"show version":             showVersion, "show hardware": showHardware,

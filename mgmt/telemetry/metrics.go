@@ -25,6 +25,7 @@ type Reading struct {
 	Vservers             []State
 	Services             []State
 	Expiries             []Expiry
+	Clock                *Clock // nil: it follows no time server
 	Routers              []Router
 }
 
@@ -47,6 +48,13 @@ type State struct{ Name, State string }
 type Expiry struct {
 	Kind, Name string // e.g. "certificate", "web"
 	At         time.Time
+}
+
+// Clock is how the machine's clock stands.
+type Clock struct {
+	Synchronized bool
+	Ahead        float64 // seconds that it is ahead of the server that it follows
+	Stratum      int
 }
 
 // family is one metric and the names of its labels.
@@ -76,6 +84,10 @@ var (
 	packets       = counter("packets_total", "Packets by what became of them: verdicts, and drops by their reasons.", "reason")
 	snipPorts     = gauge("snip_ports_in_use", "Source ports of a SNIP that are taken.", "snip")
 	expiry        = gauge("expiry_time_seconds", "When something ends that must be renewed, as seconds since 1970.", "kind", "name")
+
+	clockSynced  = gauge("clock_synchronized", "Whether the clock follows a time server; without ntp sync there is no such metric.")
+	clockAhead   = gauge("clock_ahead_seconds", "Seconds that the clock is ahead of the server that it follows.")
+	clockStratum = gauge("clock_stratum", "Stratum of the clock; 0 while it follows no server.")
 
 	portUp     = gauge("port_up", "Whether the port has a link.", "port")
 	portFrames = counter("port_packets_total", "Packets at a port; twin: between the port and the kernel.", "port", "direction")
@@ -165,6 +177,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, e := range r.Expiries {
 		tell(expiry, float64(e.At.Unix()), e.Kind, e.Name)
+	}
+	if r.Clock != nil {
+		tell(clockSynced, truth(r.Clock.Synchronized))
+		tell(clockAhead, r.Clock.Ahead)
+		tell(clockStratum, float64(r.Clock.Stratum))
 	}
 	vservers.states(tell, r.Vservers)
 	services.states(tell, r.Services)

@@ -136,9 +136,9 @@ func (c *Config) row(o *Object, key string) (any, bool) {
 	return t.list[i], true
 }
 
-// Put adds a row, or replaces the one with the same key in its place. A row that is only set is not kept at its defaults.
+// Put adds a row, or replaces the one with the same key in its place. One that is always there is not kept at its defaults.
 func (c *Config) Put(o *Object, row any) {
-	if o.Verbs[0] == "set" && o.fresh(row) {
+	if o.always() && o.fresh(row) {
 		c.Remove(o, row)
 		return
 	}

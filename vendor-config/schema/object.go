@@ -105,6 +105,9 @@ func (o *Object) Has(verb string) bool {
 	return false
 }
 
+// always tells whether rows are only set, or enabled: they are there at their defaults before.
+func (o *Object) always() bool { return o.Verbs[0] == "set" || o.Verbs[0] == "enable" }
+
 // Keys are the key fields in order; the list must not be written to.
 func (o *Object) Keys() []*Field { return o.keys }
 
@@ -237,7 +240,8 @@ var fileOrder = []string{"ns-hostname", "system-parameter", "system-cmd-policy",
 	"system-group-user", "system-group-policy", "authentication-radius-action", "authentication-ldap-action", "authentication-radius-policy",
 	"authentication-ldap-policy", "authentication-policy",
 	"audit-syslog-params", "audit-syslog-action", "audit-syslog-policy", "audit-syslog-global", "system-global", "vlan", "vrid-param", "vrid", "vrid-track-interface", "ns-ip", "vlan-interface", "vlan-ip", "server", "service", "service-group",
-	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "l4-param", "ns-timeout", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route", "dns-name-server"}
+	"lb-vserver", "lb-vserver-service", "lb-parameter", "ns-tcpparam", "l4-param", "ns-timeout", "lb-metric-table", "lb-metric", "lb-monitor", "lb-monitor-metric", "service-monitor", "service-group-member", "service-group-monitor", "route", "dns-name-server",
+	"ntp-server", "ntp-sync"}
 
 // Objects are all objects in the order in which they are written to a file: those that are built, then those that are only
 // stored, each behind what it refers to; operational commands come last.

@@ -217,7 +217,7 @@ func (o *Object) fault() string {
 			}
 		}
 	}
-	if o.Rows && keys == 0 && o.Verbs[0] != "set" { // one that is only set is there once
+	if o.Rows && keys == 0 && !o.always() {
 		return "rows need a key"
 	}
 	return ""

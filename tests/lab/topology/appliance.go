@@ -111,8 +111,9 @@ users:
     authorized-keys: %s
 management: {device: %q}
 metrics: {listen: "0.0.0.0:9100"}
+ntp: {dir: %s, adjust: false}
 ports:
-%s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", a.Management, ports.String())
+%s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", a.Management, a.path("ntp"), ports.String())
 	if err := os.WriteFile(a.path("dataplane.yaml"), []byte(dataplane), 0o644); err != nil {
 		return err
 	}
