@@ -220,6 +220,7 @@ func (h *host) speak(in ...Intent) *speaking {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.told = append(s.told, st)
+			time.Sleep(s.pause)
 		},
 		enter: func() {
 			runtime.LockOSThread() // the thread ends with the goroutine
@@ -240,6 +241,8 @@ type speaking struct {
 	host *host
 	mu   sync.Mutex
 	told []State
+
+	pause time.Duration // that Changed takes
 }
 
 func (s *speaking) end() {

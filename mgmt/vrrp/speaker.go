@@ -17,8 +17,9 @@ import (
 const (
 	beat = 100 * time.Millisecond
 	// atOnce is how many frames of a device are read before what is due is done: all that a socket has room for, so that
-	// nobody is taken for dead whose advert has come in already.
-	atOnce = 2048
+	// nobody is taken for dead whose advert has come in already. Adverts of ours that are due wait no longer than patience.
+	atOnce   = 2048
+	patience = 20 * time.Millisecond
 	// urgency is the nice value of the loop's thread.
 	urgency = -15
 )
@@ -67,6 +68,7 @@ type loop struct {
 	wrong   map[string]bool // what was logged of the last intents
 	due     time.Time       // before it nothing has to be done
 	beaten  time.Time       // when the last beat was
+	behind  bool            // adverts wait to be read
 	polled  []unix.PollFd
 	buffer  []byte
 }
@@ -243,21 +245,28 @@ func (s *Speaker) wait() {
 	left := max(0, min(time.Until(s.due), time.Until(s.beaten.Add(beat))))
 	timeout := unix.NsecToTimespec(int64(left))
 	if n, err := unix.Ppoll(s.polled, &timeout, nil); n <= 0 || err != nil {
+		s.behind = false
 		return // the time is over, or a signal came
 	}
 	if s.polled[0].Revents != 0 {
 		_, _ = unix.Read(s.alarm, s.buffer[:8])
 	}
+	s.behind = false
 	for _, l := range s.links {
-		s.drain(l)
+		s.behind = s.drain(l) || s.behind
 	}
 }
 
-func (s *Speaker) drain(l *link) {
+// drain hears what has come in on a link, and tells whether there may be more.
+func (s *Speaker) drain(l *link) (more bool) {
+	begin := time.Now()
 	for range atOnce {
+		if time.Since(begin) > patience {
+			return true
+		}
 		frame, there := l.receive(s.buffer)
 		if !there {
-			return
+			return false
 		}
 		if h, why := read(frame); why != "" {
 			s.refuse(l.device, &h, why)
@@ -265,6 +274,7 @@ func (s *Speaker) drain(l *link) {
 			s.hear(time.Now(), l.device, h)
 		}
 	}
+	return true
 }
 
 // release gives back what New took.
@@ -293,10 +303,18 @@ func (s *Speaker) pulse(now time.Time) {
 	}
 }
 
-// tick does what is due, and finds out when something is due again.
+// tick does what is due, and finds out when something is due again. Of the routers that are to take over one does at a time, and
+// none while adverts wait to be read: each has the dataplane told, and what the masters are to say must not wait for all of that.
 func (s *Speaker) tick(now time.Time) {
 	s.due = never
+	enough := s.behind
 	for _, r := range s.routers {
+		if waits := r.role == Backup && !now.Before(r.due()); waits && enough {
+			s.due = now
+			continue
+		} else if waits {
+			enough = true
+		}
 		r.tick(now)
 		s.announce(now, r)
 		s.note(r)

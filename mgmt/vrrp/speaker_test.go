@@ -328,3 +328,47 @@ func TestBeatEndsWithAHungLoop(t *testing.T) {
 		t.Fatal("no beat after it went on")
 	}
 }
+
+// TestManyTakeOverAtOnce: a hundred virtual routers lose their master, and telling of each takes a while. Those that have taken
+// over go on advertising meanwhile, or others would take over from them.
+func TestManyTakeOverAtOnce(t *testing.T) {
+	t.Parallel()
+	l := newLAN(t)
+	a, b := l.host(1), l.host(2)
+	intents := func(h *host, priority uint8) (list []Intent) {
+		for id := range uint8(100) {
+			list = append(list, h.intend(func(in *Intent) {
+				fast(priority)(in)
+				in.ID, in.VIPs = id+1, []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, 101 + id})}
+			}))
+		}
+		return list
+	}
+	all := func(s *speaking, role Role) bool {
+		list := s.States()
+		return len(list) == 100 && !slices.ContainsFunc(list, func(s State) bool { return s.Role != role })
+	}
+	sa := a.speak(intents(a, 200)...)
+	eventually(t, "the first is master of all", func() bool { return all(sa, Master) })
+	sb := b.speak()
+	sb.mu.Lock()
+	sb.pause = 20 * time.Millisecond // two seconds for all; a master is dead after one and a half
+	sb.mu.Unlock()
+	sb.Update(intents(b, 100))
+	eventually(t, "the second is backup of all", func() bool { return all(sb, Backup) })
+	a.unplug()
+	eventually(t, "the second is master of all", func() bool { return all(sb, Master) })
+	last := map[uint8]time.Time{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.frames {
+		h, why := read(f.data)
+		if why != "" || h.src != b.addr.Addr() {
+			continue
+		}
+		if gap := f.at.Sub(last[h.id]); !last[h.id].IsZero() && gap > 1500*time.Millisecond {
+			t.Errorf("vrID %d was not heard for %v", h.id, gap)
+		}
+		last[h.id] = f.at
+	}
+}
