@@ -156,7 +156,7 @@ func (r *Recorder) run(ctx context.Context, f *os.File, w *writer, ended chan st
 			end = bad
 		}
 	}
-	if err := errors.Join(w.flush(), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(w.close(r.State().Lost, time.Now()), f.Sync(), f.Close()); err != nil {
 		end = "the file could not be written: " + cause(err)
 	}
 	r.mu.Lock()

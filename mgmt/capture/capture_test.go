@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gopacket/gopacket/pcapgo"
+
 	"sluice/dataplane/api"
 	"sluice/dataplane/packet"
 )
@@ -86,6 +88,34 @@ func tcpdump(t *testing.T, r *Recorder, name string) string {
 	return string(out)
 }
 
+// statistics are what the file says of all its ports: frames that are lost, and all with them.
+func statistics(t *testing.T, r *Recorder, name string) (lost, received uint64) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(r.dir, Folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	in, err := pcapgo.NewNgReader(f, pcapgo.NgReaderOptions{})
+	for err == nil {
+		_, _, err = in.ReadPacketData()
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	for i := range in.NInterfaces() {
+		face, err := in.Interface(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		received += face.Statistics.PacketsReceived
+		if n := face.Statistics.PacketsDropped; n != pcapgo.NgNoValue64 {
+			lost += n
+		}
+	}
+	return lost, received
+}
+
 // TestTcpdumpReadsACapture: every frame, from both ports, in a file that nobody else may read.
 func TestTcpdumpReadsACapture(t *testing.T) {
 	r := recorder(t, &source{left: 1000})
@@ -99,6 +129,9 @@ func TestTcpdumpReadsACapture(t *testing.T) {
 	info, err := os.Stat(filepath.Join(r.dir, Folder, "a.pcapng"))
 	if err != nil || info.Mode().Perm() != 0o600 || uint64(info.Size()) != st.Bytes {
 		t.Errorf("%v %v, want %d bytes", info, err, st.Bytes)
+	}
+	if lost, received := statistics(t, r, "a.pcapng"); lost != 3 || received != 1003 {
+		t.Errorf("the file says that %d of %d are lost", lost, received)
 	}
 	if out := tcpdump(t, r, "a.pcapng"); strings.Count(out, "10.1.0.9.40001 > 10.1.0.50.9:") != 1000 {
 		t.Errorf("tcpdump:\n%s", out[:min(len(out), 1000)])
