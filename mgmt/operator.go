@@ -19,6 +19,7 @@ import (
 	"sluice/mgmt/clock"
 	"sluice/mgmt/engine"
 	"sluice/mgmt/host"
+	"sluice/mgmt/osshell"
 	"sluice/mgmt/reach"
 	"sluice/mgmt/resolve"
 	"sluice/mgmt/show"
@@ -47,6 +48,7 @@ type appliance struct {
 	hostKey   string     // file, as the settings say
 	banner    string     // file
 	backups   sync.Mutex // held while one is made or restored
+	shells    osshell.Shells
 	aliases   sync.Mutex // held while a user's are read or written: he may have several sessions
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"sluice/cli/grammar"
+	"sluice/cli/shell"
 	"sluice/mgmt/aaa"
 	"sluice/mgmt/netconf"
 	"sluice/mgmt/sshd"
@@ -169,5 +171,24 @@ func TestBuiltinRolesOutliveARestart(t *testing.T) {
 	again := newDesk(t, dir)
 	for _, want := range []string{"bind system user r read-only 1", "bind system group g -policyName network 5"} {
 		again.is("show ns runningConfig", want)
+	}
+}
+
+// TestShellIsHeldAgainstPolicies: opening the system's shell is a command like any other, and only a superuser's.
+func TestShellIsHeldAgainstPolicies(t *testing.T) {
+	d := newDesk(t, t.TempDir())
+	for _, l := range append(half, "add system user net pw", "bind system user net network 1") {
+		d.is(l, "")
+	}
+	for _, user := range []string{"nsroot", "eve", "net"} {
+		u := d.guarded(user)
+		var out, errs bytes.Buffer
+		code := shell.Exec(t.Context(), u.o, user, "shell echo in", &out, &errs)
+		if user == "nsroot" && (code != 0 || out.String() != "in\n Done\n") || user != "nsroot" && (code != 1 || !strings.HasPrefix(errs.String(), "ERROR: Not authorized to execute this command [shell echo in]: ")) {
+			t.Errorf("%s: %q %q", user, out.String(), errs.String())
+		}
+	}
+	if log := d.log.String(); !strings.Contains(log, "shell begins") || strings.Count(log, "shell begins") != 1 {
+		t.Errorf("the log: %s", log)
 	}
 }

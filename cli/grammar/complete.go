@@ -61,6 +61,8 @@ func afterSession(word string, rest []Token) []Candidate {
 		}
 	}
 	switch file := (Candidate{Text: "<fileName>", Help: "File of commands in the configuration folder"}); {
+	case word == "shell" && len(rest) == 0:
+		return []Candidate{{Text: "<command>", Help: "Command of the system"}, {Text: Enter}}
 	case word == "unalias" && len(rest) == 0:
 		return []Candidate{{Text: "<name>", Help: "Word of your own"}}
 	case word == "alias" && len(rest) == 0:

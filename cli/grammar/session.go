@@ -16,6 +16,11 @@ func session(word string, rest []Token, line string) (*Op, error) {
 		return sourced(word, rest, line)
 	case "alias", "unalias":
 		return aliased(op, rest)
+	case "shell":
+		if len(rest) > 0 {
+			op.Key = []string{strings.TrimSpace(behind(line, rest))}
+		}
+		return op, nil
 	case "help", "man":
 		for _, t := range rest {
 			op.Key = append(op.Key, t.Text)

@@ -56,13 +56,14 @@ var sessionWords = []Candidate{
 	{Text: "batch", Help: "The same, with each command and what came of it shown: batch -fileName FILE"},
 	{Text: "alias", Help: "Let a word of your own stand for a command, in all your sessions: alias NAME \"COMMAND\"; alone: show them"},
 	{Text: "unalias", Help: "Forget such a word: unalias NAME"},
+	{Text: "shell", Help: "The shell of the system beneath, or one command of it: shell [COMMAND]; for the role superuser alone"},
 	{Text: "whoami", Help: "Name of the user"},
 	{Text: "cls", Help: "Clear the screen"},
 }
 
 // laterWords are first words of the reference product that this version refuses by name.
 var laterWords = strings.Fields("sync export update flush switch " +
-	"reboot shutdown install join reset shell vtysh ping6 traceroute6 scp config " +
+	"reboot shutdown install join reset vtysh ping6 traceroute6 scp config " +
 	"nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.

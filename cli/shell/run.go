@@ -30,6 +30,8 @@ type runner struct {
 	live    io.Writer                  // where text goes that comes while a command runs
 
 	sourcing bool // the lines of a file are executed
+
+	lend func(func(*Terminal) error) error // gives the operator's terminal to a program; nil: there is none
 }
 
 // run executes one line. done tells whether ` Done` follows the text: an empty line gives nothing.
@@ -53,7 +55,11 @@ func (r *runner) run(ctx context.Context, line string) (text string, done bool, 
 	if s, ok := r.backend.(Streamer); ok && Streams(op) {
 		return r.stream(ctx, s, op, filters)
 	}
-	text, err = r.execute(ctx, op)
+	if op.Object == nil && op.Verb == "shell" {
+		text, err = r.system(ctx, op, len(filters) > 0)
+	} else {
+		text, err = r.execute(ctx, op)
+	}
 	for _, f := range filters {
 		text = f.apply(text)
 	}

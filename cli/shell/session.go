@@ -25,6 +25,8 @@ type Options struct {
 	Stderr io.Writer     // where errors of a session without terminal go; nil: the same as output
 	Idle   time.Duration // greatest time between two keys; 0 means DefaultIdle
 	Prompt string        // as `set cli prompt` takes it
+
+	Terminal string // what the client calls its terminal, e.g. xterm, for programs of the system
 }
 
 // Session is one interactive or scripted login.
@@ -36,6 +38,7 @@ type Session struct {
 	idle          atomic.Int64 // nanoseconds
 	term          atomic.Pointer[term.Terminal]
 	pump          *pump
+	sized         atomic.Pointer[func(width, height int)] // of a program that has the terminal
 }
 
 // New prepares a session on rw. The reader is owned by the session until Run returns; the caller then closes it.
@@ -62,6 +65,9 @@ func (s *Session) Resize(width, height int) {
 	s.height.Store(int32(height))
 	if t := s.term.Load(); t != nil {
 		_ = t.SetSize(width, height) // it fails only if the connection does, and then reading fails as well
+	}
+	if f := s.sized.Load(); f != nil {
+		(*f)(width, height)
 	}
 }
 
@@ -119,7 +125,7 @@ func (s *Session) interactive() int {
 	t.AutoCompleteCallback = s.complete
 	s.term.Store(t)
 	s.Resize(s.size())
-	s.runner.confirm, s.runner.live = s.confirm, t
+	s.runner.confirm, s.runner.live, s.runner.lend = s.confirm, t, s.lend
 	t.SetBracketedPasteMode(true)
 	defer t.SetBracketedPasteMode(false)
 	// The first prompt, like any other, begins a line: tools look for it there, and the terminal has been told things before.

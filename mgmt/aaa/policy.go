@@ -33,10 +33,32 @@ func (a *Accounts) May(p Person, op *grammar.Op) error {
 	if err := a.MayDo(p, Command(op)); err != nil {
 		return err
 	}
+	if op.Object == nil && op.Verb == "shell" {
+		return a.mayLeave(p, Command(op))
+	}
 	for _, also := range op.Also {
 		if err := a.MayDo(p, Command(also)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// mayLeave tells why the person may not have the system's shell though a policy allows it. That shell knows no policies: who is
+// denied anything by one would get around it there, so that only the role superuser opens it, and only to who has no DENY.
+func (a *Accounts) mayLeave(p Person, command string) error {
+	if _, root := a.settings[p.Name]; !p.Remote && (root || p.Name == schema.RootUser) {
+		return nil
+	}
+	refused, super := schema.Refuse(NotAuthorized, short(command)), false
+	for _, b := range a.policies(a.config(), p) {
+		if b.policy.Action != "ALLOW" {
+			return refused.Because("command policy " + b.policy.Name + " denies some commands, and a shell would lead around it")
+		}
+		super = super || b.policy.Name == schema.SuperuserRole
+	}
+	if !super {
+		return refused.Because("only the role " + schema.SuperuserRole + " opens a shell")
 	}
 	return nil
 }

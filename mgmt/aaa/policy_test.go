@@ -59,18 +59,22 @@ func TestBuiltinRoles(t *testing.T) {
 	a, _ := configured(t, "add system user r pw", "add system user o pw", "add system user n pw", "add system user s pw", "add system user none pw",
 		"bind system user r read-only 1", "bind system user o operator 1", "bind system user n network 1", "bind system user s superuser 1")
 	for line, want := range map[string]string{
-		"show lb vserver":                         "rons",
-		"sh lb vs":                                "rons",
-		"show ns ip":                              "rons",
-		"stat lb vserver":                         "rons",
-		"show version":                            "rons",
-		"enable service s1":                       "ons",
-		"dis serv s1 30":                          "", // ambiguous below
-		"disable server s1":                       "ons",
-		"disable serviceGroup g":                  "ons",
-		"add server s1 10.0.0.1":                  "ns",
-		"rm lb vserver v":                         "ns",
-		"save ns config":                          "ns",
+		"show lb vserver":        "rons",
+		"shell":                  "s",
+		"shell ls -l":            "s",
+		"source x.conf":          "s",
+		"batch -fileName x.conf": "s",
+		"sh lb vs":               "rons",
+		"show ns ip":             "rons",
+		"stat lb vserver":        "rons",
+		"show version":           "rons",
+		"enable service s1":      "ons",
+		"dis serv s1 30":         "", // ambiguous below
+		"disable server s1":      "ons",
+		"disable serviceGroup g": "ons",
+		"add server s1 10.0.0.1": "ns",
+		"rm lb vserver v":        "ns",
+		"save ns config":         "ns",
 		"add route 10.9.0.0 255.255.0.0 10.0.0.1": "ns",
 		"show ns runningConfig":                   "s",
 		"show run":                                "s",
@@ -254,3 +258,34 @@ func TestPasswordsOfTheConfiguration(t *testing.T) {
 }
 
 func reflectOf(row any) reflect.Value { return reflect.ValueOf(row).Elem() }
+
+// TestShellIsForSuperusers: a shell knows no policies, so that nobody has one who is denied anything.
+func TestShellIsForSuperusers(t *testing.T) {
+	a, _ := configured(t, "add system cmdPolicy all ALLOW .*", `add system cmdPolicy noaccounts DENY "^\\S+ system .*"`, "add system group g", "bind system group g -policyName superuser 5",
+		"add system user own pw", "bind system user own all 1", "add system user half pw", "bind system user half superuser 1", "bind system user half noaccounts 9",
+		"add system user member pw", "bind system group g -userName member", "add system cmdPolicy noshell DENY ^shell", "add system user not pw", "bind system user not superuser 2", "bind system user not noshell 1")
+	for _, row := range []struct {
+		who  Person
+		want string
+	}{
+		{Person{Name: "nsroot"}, ""},
+		{Person{Name: "member"}, ""},
+		{Person{Name: "far", Groups: []string{"g"}, Remote: true}, ""},
+		{Person{Name: "nsroot", Remote: true}, "no command policy of nsroot allows it"},
+		{Person{Name: "own"}, "only the role superuser opens a shell"},
+		{Person{Name: "half"}, "command policy noaccounts denies some commands, and a shell would lead around it"},
+		{Person{Name: "not"}, "command policy noshell denies it"},
+		{Person{Name: "nobody"}, "the account is gone"},
+	} {
+		for _, line := range []string{"shell", "shell ls", `she "ls | wc"`} {
+			op, err := grammar.Parse(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = a.May(row.who, op)
+			if (err == nil) != (row.want == "") || err != nil && !strings.HasSuffix(err.Error(), "]: "+row.want) {
+				t.Errorf("%v: %s: %v, want %q", row.who, line, err, row.want)
+			}
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"sluice/cli/grammar"
 	"sluice/cli/shell"
 	"sluice/mgmt/aaa"
+	"sluice/mgmt/osshell"
 	"sluice/tests/logins"
 	"sluice/vendor-config/schema"
 )
@@ -27,6 +28,14 @@ type appliance struct {
 	config *schema.Config
 	asked  []string // "user line" of every command
 	gate   chan bool
+	shells osshell.Shells
+}
+
+func (a *appliance) System(ctx context.Context, user string, op *grammar.Op, t *shell.Terminal) (string, error) {
+	a.mu.Lock()
+	a.asked = append(a.asked, user+" "+op.Line)
+	a.mu.Unlock()
+	return a.shells.Run(ctx, user, strings.Join(op.Key, ""), t)
 }
 
 func (a *appliance) Config() *schema.Config {

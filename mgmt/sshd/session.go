@@ -111,6 +111,7 @@ func (s *Server) leave(e *entry) {
 // terminal is what a client said of its terminal before it asked for a session.
 type terminal struct {
 	first   ssh.Window
+	kind    string            // what the client calls it
 	resized <-chan ssh.Window // nil: it has none
 }
 
@@ -118,7 +119,7 @@ type terminal struct {
 // called only here, where requests are read.
 func (s *Server) keep(ss ssh.Session) {
 	if p, resized, ok := ss.Pty(); ok {
-		s.pending.Store(ss, terminal{p.Window, resized})
+		s.pending.Store(ss, terminal{p.Window, p.Term, resized})
 	}
 }
 
@@ -151,6 +152,7 @@ func (s *Server) session(ss ssh.Session) {
 		if hasPTY {
 			o.Banner = s.opt.Greeting
 			o.Width, o.Height = size(term.first)
+			o.Terminal = term.kind
 		}
 		sh := shell.New(ss, b, o)
 		if hasPTY {
@@ -331,6 +333,21 @@ func (a *audited) Commands(user string, op *grammar.Op) (text []byte, err error)
 	err = schema.Refuse(schema.NotSupported, op.Verb)
 	if b, ok := a.Backend.(shell.Library); ok {
 		text, err = b.Commands(user, op)
+	}
+	if err != nil {
+		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())
+	} else {
+		a.log.Info("command", "line", line(op.Line), "result", "Done")
+	}
+	return text, err
+}
+
+// System runs a shell of the system if the backend can, and records what was asked for and how it ended. What is typed in it is not
+// recorded.
+func (a *audited) System(ctx context.Context, user string, op *grammar.Op, t *shell.Terminal) (text string, err error) {
+	err = schema.Refuse(schema.NotSupported, op.Verb)
+	if b, ok := a.Backend.(shell.System); ok {
+		text, err = b.System(ctx, user, op, t)
 	}
 	if err != nil {
 		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())

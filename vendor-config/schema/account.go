@@ -97,12 +97,15 @@ func init() {
 	register[SystemSession]("system session", "system-session", "show kill", "Sessions that are going on", false)
 }
 
+// SuperuserRole is the role that may do everything.
+const SuperuserRole = "superuser"
+
 // BuiltinCmdPolicies are the roles that are always there. They are not rows, are never written and cannot be changed.
 var BuiltinCmdPolicies = []*SystemCmdPolicy{
 	{Name: "read-only", Action: "ALLOW", CmdSpec: readOnly},
 	{Name: "operator", Action: "ALLOW", CmdSpec: readOnly + `|^(enable|disable) (server|service|serviceGroup|lb vserver|lb monitor|cs vserver|cr vserver)\b.*`},
 	{Name: "network", Action: "ALLOW", CmdSpec: `^(?!\S+ (` + guarded + `)\b)(?!(shell|scp|batch|source|reboot|shutdown|import|load|restore|rollback|commit)\b)(?!(clear|diff|validate) ns config\b).*`},
-	{Name: "superuser", Action: "ALLOW", CmdSpec: `.*`},
+	{Name: SuperuserRole, Action: "ALLOW", CmdSpec: `.*`},
 }
 
 // guarded are the objects that only the role superuser reads and changes: who may do what, and the configuration as a whole, also
