@@ -39,6 +39,8 @@ func Complete(head string, c *schema.Config) (candidates []Candidate, prefix str
 		return nil, prefix
 	case objs == nil && next == nil:
 		return narrow(afterSession(verb, tokens[used:]), prefix), prefix
+	case len(tokens) == 0 && shortFor[strings.ToLower(prefix)] != "": // it is that word already, whatever else begins so
+		return narrow(next, shortFor[strings.ToLower(prefix)]), prefix
 	case objs == nil:
 		return narrow(next, prefix), prefix
 	}
