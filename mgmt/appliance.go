@@ -88,6 +88,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	}
 	running.Go(func() { st.Journal(ctx) })
 	running.Go(func() { a.clock.Run(ctx) })
+	running.Go(func() { a.watchExpiries(ctx) })
 	running.Go(func() { a.watchFiles(ctx) })
 	return a, nil
 }

@@ -33,7 +33,7 @@ func (a *appliance) reading() *telemetry.Reading {
 	c, s, version, _, _ := a.engine.Snapshot()
 	st, err := a.engine.Stats(context.Background())
 	r := &telemetry.Reading{Host: a.hostName(), Release: a.system.Release, Build: a.system.Build, Started: a.system.Started,
-		ConfigVersion: version, Degraded: len(a.degraded(err)), Stats: st}
+		ConfigVersion: version, Degraded: len(a.degraded(err)), Stats: st, Expiries: a.expiryMetrics(c)}
 	if len(schema.NTPServers(c)) > 0 {
 		now := a.clock.Last()
 		r.Clock = &telemetry.Clock{Synchronized: now.Synchronized, Ahead: now.Ahead, Stratum: now.Stratum}

@@ -205,6 +205,8 @@ func (o *operator) view(op *grammar.Op) *show.View {
 		v.Saved = o.saved()
 	case "audit-syslog-action":
 		v.Receivers = o.receivers()
+	case "ssl-cert-key":
+		v.Endings = o.ending(c)
 	case "ntp-status":
 		v.Clock = o.clockNow()
 	case "arp":

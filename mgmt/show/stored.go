@@ -31,6 +31,9 @@ func showStored(p *page) error {
 			}
 			p.f("\t%s: %s\n", f.CLI, f.Mask(text))
 		}
+		if k, ok := row.(*schema.SSLCertKey); ok {
+			p.ending(k.CertkeyName)
+		}
 		p.bound(o, row)
 	}
 	return nil

@@ -41,6 +41,7 @@ type View struct {
 	Stands  []vrrp.State     // where they stand
 	Adverts []vrrp.Count     // what the speaker has counted
 	Clock   Clock
+	Endings map[string]Ending // of certificates, by the names of their pairs
 
 	Receivers map[string]Receiver // syslog servers that are in force, by their actions
 
