@@ -46,6 +46,11 @@ func (c *control) Sessions(_ context.Context, o *api.SessionOrder) (*api.Session
 func sessionOf(t *table.Set, x lb.Session, limit uint32) api.Session {
 	s := api.Session{Kind: api.Persistence(x.Kind), Left: time.Duration(limit-x.Idle) * time.Second / table.TicksPerSecond}
 	s.Vserver, s.Service = t.Names(x.Vserver, x.Service)
+	if s.Kind == 0 {
+		s.Service, _ = t.Names(x.Service, 0)
+		s.Src = table.Addr(uint32(x.A))
+		return s
+	}
 	if s.Kind != api.PersistDestinationIP {
 		s.Src = table.Addr(uint32(x.A))
 	}
@@ -67,13 +72,21 @@ func (c *control) forgetSessions(before, next *table.Set) {
 		v := &next.Vservers()[i]
 		stays[v.ID] = v
 	}
-	changed := false
+	changed, spilled := false, map[uint32][]uint32{} // by vserver: the backups with which clients stay
 	for i := range before.Vservers() {
 		old := &before.Vservers()[i]
+		v := stays[old.ID]
+		if old.SpillSeconds != 0 {
+			was, is := backups(before, old), []uint32(nil)
+			if v != nil && v.Name == old.Name && v.SpillSeconds != 0 {
+				is = backups(next, v)
+				spilled[old.ID] = is
+			}
+			changed = changed || !slices.Equal(was, is)
+		}
 		if old.Persistence == 0 {
 			continue
 		}
-		v := stays[old.ID]
 		if v == nil || v.Name != old.Name || v.Persistence != old.Persistence || v.PersistMask != old.PersistMask || v.PersistBackup != old.PersistBackup {
 			delete(stays, old.ID)
 			changed = true
@@ -85,7 +98,23 @@ func (c *control) forgetSessions(before, next *table.Set) {
 		return
 	}
 	s.Drop(func(x lb.Session) bool {
+		if x.Kind == 0 {
+			return !slices.Contains(spilled[x.Vserver], x.Service)
+		}
 		v := stays[x.Vserver]
 		return v == nil || !slices.ContainsFunc(v.Bindings, func(b api.Binding) bool { return b.Service == x.Service })
 	})
+}
+
+// backups are the IDs of the vservers that take, one after the other, what v cannot.
+func backups(t *table.Set, v *api.Vserver) (ids []uint32) {
+	for id := v.Backup; id != 0; {
+		b := t.VserverOf(id)
+		if b == nil {
+			break
+		}
+		ids = append(ids, id)
+		id = b.Backup
+	}
+	return ids
 }

@@ -131,3 +131,54 @@ func TestConfigurationsAndSessions(t *testing.T) {
 		})
 	}
 }
+
+// TestConfigurationsAndSpilled: clients who were spilled over are told with their backup, and forgotten with what they stay by.
+func TestConfigurationsAndSpilled(t *testing.T) {
+	spilling := func(version uint64) *api.Tables {
+		tab := twoPersistent(version)
+		v := &tab.Config.Vservers[0]
+		v.Backup, v.Spillover, v.SpillThreshold, v.SpillSeconds = 2, api.SpillConnection, 5, 120
+		third := tab.Config.Vservers[1]
+		third.ID, third.Name, third.Port = 3, "x", 55
+		tab.Config.Vservers = append(tab.Config.Vservers, third)
+		return tab
+	}
+	for name, row := range map[string]struct {
+		change func(*api.Vserver)
+		left   int
+	}{
+		"nothing":               {func(*api.Vserver) {}, 10},
+		"another time":          {func(v *api.Vserver) { v.SpillSeconds = 600 }, 10},
+		"another threshold":     {func(v *api.Vserver) { v.SpillThreshold = 9 }, 10},
+		"no persistence":        {func(v *api.Vserver) { v.Persistence = 0 }, 10},
+		"they do not stay":      {func(v *api.Vserver) { v.SpillSeconds = 0 }, 0},
+		"another backup":        {func(v *api.Vserver) { v.Backup = 3 }, 0},
+		"no backup":             {func(v *api.Vserver) { v.Backup = 0 }, 0},
+		"another vserver of it": {func(v *api.Vserver) { v.Name = "y" }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _, _ := startControl(t)
+			if err := c.Apply(t.Context(), spilling(1)); err != nil {
+				t.Fatal(err)
+			}
+			w := c.workers[0]
+			for i := range uint32(10) {
+				k := w.Sessions().Client(1, 0, uint64(i+1), 1200)
+				if _, kept := w.Sessions().Keep(&k, 0, w.Tables(), 2); !kept {
+					t.Fatal("there is no room for a session")
+				}
+			}
+			if s := sessionsOf(t, c, 1); len(s) != 10 || s[0].Kind != 0 || s[0].Vserver != "v" || s[0].Service != "w" || !s[0].Src.IsValid() || s[0].Dst.IsValid() {
+				t.Errorf("the clients are told as %+v", s)
+			}
+			next := spilling(2)
+			row.change(&next.Config.Vservers[0])
+			if err := c.Apply(t.Context(), next); err != nil {
+				t.Fatal(err)
+			}
+			if got := int(w.Sessions().Of(1)); got != row.left {
+				t.Errorf("%d clients stay, want %d", got, row.left)
+			}
+		})
+	}
+}

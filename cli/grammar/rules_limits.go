@@ -26,6 +26,8 @@ func checkSpillover(c *schema.Config, v *schema.LBVserver) error {
 		return schema.Refuse(schema.NoPrereq, "soThreshold", "soMethod NONE").Because("a threshold needs a soMethod; unset both together")
 	case v.SOMethod == "NONE" && v.SOBackupAction != "":
 		return schema.Refuse(schema.NoPrereq, "soBackupAction", "soMethod NONE").Because("an action needs a soMethod; unset both together")
+	case v.SOMethod == "NONE" && v.SOPersistence == "ENABLED":
+		return schema.Refuse(schema.NoPrereq, "soPersistence ENABLED", "soMethod NONE").Because("nobody is spilled over without a soMethod; unset both together")
 	case v.SOMethod == "DYNAMICCONNECTION" && v.SOThreshold != 0:
 		return schema.Refuse(schema.BadArgument, "soThreshold", "soMethod DYNAMICCONNECTION").Because("its threshold is the sum of the services' maxClient")
 	case v.SOMethod != "NONE" && v.SOMethod != "DYNAMICCONNECTION" && v.SOThreshold == 0:

@@ -173,6 +173,8 @@ var wrong = []struct{ line, fault, want string }{
 	{"set ns timeout -anyTcpClient 60", "anyTcpClient", "Feature not supported in this release [anyTcpClient, 60]"},
 	{"set lb vserver vip -soThreshold 5", "soMethod", "Argument pre-requisite missing [soThreshold, soMethod NONE]: a threshold needs a soMethod; unset both together"},
 	{"set lb vserver vip -soBackupAction DROP", "soMethod", "Argument pre-requisite missing [soBackupAction, soMethod NONE]: an action needs a soMethod; unset both together"},
+	{"set lb vserver vip -soPersistence ENABLED", "soMethod", "Argument pre-requisite missing [soPersistence ENABLED, soMethod NONE]: nobody is spilled over without a soMethod; unset both together"},
+	{"set lb vserver vip -soMethod CONNECTION -soThreshold 9 -soPersistenceTimeOut 1", "soPersistenceTimeOut", "Argument value out of range [soPersistenceTimeOut, 2, 1440]: 1 was given"},
 	{"set lb vserver vip -soMethod CONNECTION", "soThreshold", "Argument pre-requisite missing [soThreshold, soMethod CONNECTION]: the method needs a threshold"},
 	{"set lb vserver vip -soMethod DYNAMICCONNECTION -soThreshold 4", "DYNAMICCONNECTION", "Invalid argument [soThreshold, soMethod DYNAMICCONNECTION]: its threshold is the sum of the services' maxClient"},
 	{"set lb vserver vip -soMethod HEALTH -soThreshold 101", "HEALTH", "Argument value out of range [soThreshold 101, soMethod HEALTH]: it is a percentage"},

@@ -198,6 +198,7 @@ type Vserver struct {
 	Spillover       Spillover
 	SpillThreshold  uint32 // connections, kbit/s or percent, as Spillover says
 	SpillAccept     bool   // beyond the threshold flows are taken all the same if no backup can take them
+	SpillSeconds    uint32 // a client whose flow went to a backup beyond the threshold stays there, so long without a new flow; 0 = it does not
 	HealthThreshold uint32 // percent of bound services that must be up for the vserver to be; 0 = one of them
 
 	PersistLeaving bool // clients stay with a service that is leaving: see Health

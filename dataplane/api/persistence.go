@@ -8,7 +8,8 @@ import (
 // Persistence is by what a vserver knows a client again, to send its new flows where its last one went.
 type Persistence uint8
 
-// The numbers travel between programs: new ones go to the end. 0 is no persistence.
+// The numbers travel between programs: new ones go to the end. 0 is no persistence of a vserver; a session of it is a client that
+// was spilled over (see Vserver.SpillSeconds).
 const (
 	PersistSourceIP Persistence = iota + 1
 	PersistDestinationIP
@@ -34,7 +35,7 @@ type Sessions struct {
 // Session is a client of a vserver and the service that it goes to.
 type Session struct {
 	Kind             Persistence
-	Src, Dst         netip.Addr // as far as they count; zero where they do not
-	Vserver, Service string
+	Src, Dst         netip.Addr    // as far as they count; zero where they do not
+	Vserver, Service string        // Service is the backup vserver of a client that was spilled over
 	Left             time.Duration // until it is forgotten, without another flow
 }

@@ -20,6 +20,9 @@ import (
 //	key   the bits of the packet's addresses that count, inverted, so that 0 is a free slot
 //	word  vserver (18 bits), kind (2), service (18), and the tick of the last flow (26); 0 while the slot is only claimed
 //
+// The kind is an api.Persistence. No persistence has the number 0, so that is the kind of clients who were spilled over: in the place
+// of the service there is the backup vserver with which they stay.
+//
 // Whoever claims a slot first, then swaps its word in; the next one finds it. Two workers that choose for one client at the same
 // moment meet at that swap, and the later one takes the earlier one's choice. A slot is freed in three steps, of which the first,
 // a swap of the word for gone, says who frees it. A key has a bucket of eight slots, two cache lines, and no other place, so that
@@ -140,8 +143,12 @@ type Client struct {
 	Leaving bool // it stays with a service that is leaving
 }
 
-// serves tells whether the service may take a new flow of the client, whose service it is.
+// serves tells whether the service may take a new flow of the client, whose service it is; or for one who was spilled over whether the
+// vserver is there.
 func (c *Client) serves(t *table.Set, service uint32) bool {
+	if c.who>>kindAt&3 == 0 {
+		return t.VserverOf(service) != nil
+	}
 	return t.Up(service) || c.Leaving && t.Leaving(service)
 }
 

@@ -32,9 +32,9 @@ type Vserver struct {
 	cutN uint8 // how many
 	_    [2]uint8
 
-	Backup uint32 // ID of the vserver that takes what this one cannot; 0: none
-	_      uint32
-	cuts   uintptr // expr.Cut: the steps of its token
+	Backup     uint32  // ID of the vserver that takes what this one cannot; 0: none
+	SpillLimit uint32  // ticks without a new flow that a client stays with the backup which took one; 0: it does not
+	cuts       uintptr // expr.Cut: the steps of its token
 }
 
 // Flags of a Service.
@@ -258,7 +258,7 @@ func (c *config) fillVservers() error {
 		p := c.vservers + uintptr(i)*vserverSize
 		r := (*Vserver)(unsafe.Add(nil, p))
 		*r = Vserver{ID: v.ID, Timeout: timeout(v.ClientTimeout), Port: net16(v.Port), Proto: v.Proto, Method: uint8(v.Method), pool: uint32(i),
-			Persists: v.Persistence != 0, TokenOffset: v.TokenOffset, TokenLength: v.TokenLength, Backup: v.Backup}
+			Persists: v.Persistence != 0, TokenOffset: v.TokenOffset, TokenLength: v.TokenLength, Backup: v.Backup, SpillLimit: timeout(v.SpillSeconds)}
 		if !v.Hidden {
 			r.IP = ip4(v.IP)
 		}

@@ -41,6 +41,9 @@ func checkPersistence(v *api.Vserver) error {
 	if v.PersistBackup != 0 && (v.Persistence == 0 || v.Persistence == v.PersistBackup) {
 		return fmt.Errorf("vserver %s has backup persistence of kind %d for kind %d: a backup is for another kind", v.Name, v.PersistBackup, v.Persistence)
 	}
+	if v.SpillSeconds > maxPersistence {
+		return fmt.Errorf("vserver %s has clients stay with its backup for %d seconds: give %d at most", v.Name, v.SpillSeconds, maxPersistence)
+	}
 	return nil
 }
 
@@ -98,16 +101,21 @@ func (s *Set) Persistence(v *Vserver) *Persistence {
 	return (*Persistence)(unsafe.Add(nil, s.conf.persistence+uintptr(v.pool)*persistenceSize))
 }
 
-// SessionLimit returns the ticks that a session of a vserver and a kind may be idle; 0 if the vserver has no such sessions.
+// SessionLimit returns the ticks that a session of a vserver and a kind may be idle; 0 if the vserver has no such sessions. Kind 0 is
+// that of clients who were spilled over.
 func (s *Set) SessionLimit(vserver uint32, kind uint8) uint32 {
+	if kind == 0 {
+		if v := s.VserverOf(vserver); v != nil {
+			return v.SpillLimit
+		}
+		return 0
+	}
 	i := s.placeOf(vserver)
 	if i < 0 || s.conf.persists == 0 {
 		return 0
 	}
 	p := (*Persistence)(unsafe.Add(nil, s.conf.persistence+uintptr(i)*persistenceSize))
 	switch kind {
-	case 0:
-		return 0
 	case p.Kind:
 		return p.Limit
 	case p.Backup:

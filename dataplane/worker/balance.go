@@ -94,7 +94,7 @@ func (w *Worker) opens(t *table.Set, p *packet.Packet, v *table.Vserver) packet.
 	if !w.complete(p) {
 		return p.Reason
 	}
-	v, why := w.effective(t, v, nil)
+	v, why := w.effective(t, v, p.A, nil)
 	if v == nil {
 		return w.turnedAway(t, p, why)
 	}

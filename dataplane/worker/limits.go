@@ -5,15 +5,23 @@ import (
 	"sluice/dataplane/table"
 )
 
-// effective is the vserver that takes a new flow that was sent to v: v itself, or the first of its backups that can. Of those
-// that cannot because of what they carry each counts the flow as spilled. For a question, which is nil otherwise, it takes and
-// counts nothing.
-func (w *Worker) effective(t *table.Set, v *table.Vserver, ask *Where) (*table.Vserver, packet.Reason) {
+// effective is the vserver that takes a new flow that was sent to v, with A of its key: the backup with which its client stays, or v
+// itself, or the first of its backups that can. Of those that cannot because of what they carry each counts the flow as spilled. For a
+// question, which is nil otherwise, it takes and counts nothing.
+func (w *Worker) effective(t *table.Set, v *table.Vserver, a uint64, ask *Where) (*table.Vserver, packet.Reason) {
 	first, why := v, packet.NoReason
+	if v.SpillLimit != 0 {
+		if b := w.spilledTo(t, v, a, ask); b != nil {
+			return b, packet.NoReason
+		}
+	}
 	for at := v; at != nil; at = t.VserverOf(at.Backup) {
 		no := down(t, at)
 		if no == packet.NoReason {
 			if !w.spills(t, at, ask) {
+				if why == packet.DropSpillover && first.SpillLimit != 0 && ask == nil {
+					w.spilledOver(t, first, a, at)
+				}
 				return at, packet.NoReason
 			}
 			no = packet.DropSpillover

@@ -67,6 +67,34 @@ func (w *Worker) fetchSessions(t *table.Set, b []packet.Packet) {
 	}
 }
 
+// spilled is the client of a key at a vserver from which clients are spilled over to stay.
+func (w *Worker) spilled(v *table.Vserver, a uint64) lb.Client {
+	return w.sessions.Client(v.ID, 0, a&(1<<32-1), v.SpillLimit)
+}
+
+// spilledTo is the backup of v with which a client stays, if it can take another flow; its time begins anew then. A question changes
+// nothing.
+func (w *Worker) spilledTo(t *table.Set, v *table.Vserver, a uint64, ask *Where) *table.Vserver {
+	c, now := w.spilled(v, a), w.sessionTick()
+	b := t.VserverOf(c.Find(now, t))
+	if b == nil || down(t, b) != packet.NoReason || w.lb.WouldSpill(b.ID, t.Pool(b)) {
+		return nil
+	}
+	if ask == nil {
+		if w.spills(t, b, ask) {
+			return nil
+		}
+		c.Use(now, t)
+	}
+	return b
+}
+
+// spilledOver has a client whose flow went past v to a backup stay there.
+func (w *Worker) spilledOver(t *table.Set, v *table.Vserver, a uint64, backup *table.Vserver) {
+	c := w.spilled(v, a)
+	w.keep(t, &c, backup.ID)
+}
+
 // remembered returns the service of a client's session, whose idle time begins anew; 0 if there is none that may be used.
 func (w *Worker) remembered(t *table.Set, v *table.Vserver, a uint64) uint32 {
 	p, now := t.Persistence(v), w.sessionTick()

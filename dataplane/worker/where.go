@@ -103,7 +103,7 @@ func (q *Where) balance(w *Worker, t *table.Set, p *packet.Packet) packet.Reason
 		return why
 	}
 	q.Vserver = v.ID
-	v, why = w.effective(t, v, q)
+	v, why = w.effective(t, v, p.A, q)
 	if v == nil {
 		if resets(t, p, why) {
 			why = packet.ReplyReset

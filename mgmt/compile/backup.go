@@ -42,6 +42,9 @@ var spillovers = map[string]api.Spillover{
 func limitVserver(t *api.Vserver, s *State, v *schema.LBVserver) {
 	t.Backup = s.IDs.Vservers[v.BackupVServer]
 	t.Spillover, t.SpillThreshold, t.SpillAccept = spillovers[v.SOMethod], v.SOThreshold, v.SOBackupAction == "ACCEPT"
+	if v.SOPersistence == "ENABLED" && v.SOMethod != "NONE" {
+		t.SpillSeconds = uint32(v.SOPersistenceTimeout) * 60
+	}
 	t.HealthThreshold = v.HealthThreshold
 	t.SlowRate, t.SlowSeconds = v.NewServiceRequest, v.NewServiceIncrement
 	t.SlowPercent = v.NewServiceRequest != 0 && v.NewServiceRequestUnit == "PERCENT"

@@ -20,6 +20,9 @@ func (p *page) limits(v *schema.LBVserver) {
 	if v.SOThreshold != 0 {
 		p.f("\tThreshold: %d", v.SOThreshold)
 	}
+	if v.SOPersistence == "ENABLED" {
+		p.f("\tPersistence: ENABLED\tTimeout: %d min", v.SOPersistenceTimeout)
+	}
 	if v.SOBackupAction != "" {
 		p.f("\tAction without backup: %s", v.SOBackupAction)
 	}

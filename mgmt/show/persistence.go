@@ -43,7 +43,11 @@ func showSessions(p *page) error {
 	const form = "%-7s %-12s %-15s %-15s %-24s %-24s %-21s %s\n"
 	p.f(form, "", "Type", "SRC-IP", "DST-IP", "VSNAME", "SERVICE", "SERVER", "TIMEOUT (s)")
 	for i, s := range all {
-		p.f(form, fmt.Sprintf("%d)", i+1), persistenceNames[s.Kind], address(s.Src), address(s.Dst), s.Vserver, p.boundName(s.Service), p.serverOf(s.Service),
+		kind, to, server := persistenceNames[s.Kind], p.boundName(s.Service), p.serverOf(s.Service)
+		if s.Kind == 0 {
+			kind, to, server = "SPILLOVER", s.Service, "(backup vserver)"
+		}
+		p.f(form, fmt.Sprintf("%d)", i+1), kind, address(s.Src), address(s.Dst), s.Vserver, to, server,
 			fmt.Sprint(int64((s.Left+time.Second-1)/time.Second)))
 	}
 	if p.Sessions.Next != 0 {

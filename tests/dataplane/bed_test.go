@@ -118,6 +118,7 @@ type bed struct {
 	clock uint64 // ticks of 1/10 s
 	pool  int    // free buffers at the start
 	ports map[uint16]uint16
+	sport uint16 // source ports that goesToWWW has used
 }
 
 func addr(a ip4) netip.Addr { return netip.AddrFrom4(a) }

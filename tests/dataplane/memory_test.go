@@ -9,7 +9,7 @@ import (
 // rows are all rows: TestRowsOnMemory plays them on memory ports, TestRowsOnDPDK on DPDK's.
 func rows() []row {
 	var all []row
-	for _, list := range [][]row{natRows, localRows, dropRows, icmpRows, balanceRows, roomRows, neighborRows, ageRows, goneRows, hostileRows, orderRows, crewRows, endingRows, persistRows, wildcardRows, modeRows, limitRows, slowRows, staleRows, virtualRows, linkRows} {
+	for _, list := range [][]row{natRows, localRows, dropRows, icmpRows, balanceRows, roomRows, neighborRows, ageRows, goneRows, hostileRows, orderRows, crewRows, endingRows, persistRows, wildcardRows, modeRows, limitRows, slowRows, staleRows, virtualRows, linkRows, stickRows} {
 		all = append(all, list...)
 	}
 	return all

@@ -39,6 +39,8 @@ type LBVserver struct {
 	SOMethod              string     `cli:"soMethod" enum:"CONNECTION,DYNAMICCONNECTION,BANDWIDTH,HEALTH,NONE" def:"NONE" help:"What is compared with soThreshold: open connections, those against the sum of the services' maxClient, kbit/s in the last second, or the percentage of weights that is UP"`
 	SOThreshold           uint32     `cli:"soThreshold" min:"1" max:"4294967287" help:"Connections, kbit/s or percent beyond which, for HEALTH below which, new connections go to the backup vserver"`
 	SOBackupAction        string     `cli:"soBackupAction" enum:"DROP,ACCEPT" later:"REDIRECT" help:"What becomes of new connections that spill over while no backup can take them; DROP when not given"`
+	SOPersistence         string     `cli:"soPersistence" enum:"ENABLED,DISABLED" def:"DISABLED" help:"A client whose connection spilled over stays with the backup vserver, though this one may have room again"`
+	SOPersistenceTimeout  uint16     `cli:"soPersistenceTimeOut" def:"2" min:"2" max:"1440" unit:"minutes" help:"How long it does, since its last new connection"`
 	HealthThreshold       uint32     `cli:"healthThreshold" def:"0" max:"100" unit:"percent" help:"Share of the bound services that must be UP for the vserver to be UP; 0 asks for one of them"`
 	NewServiceRequest     uint32     `cli:"newServiceRequest" def:"0" help:"Slow start: new connections a second that a service gets at most once it has come UP or was bound; 0 asks for none"`
 	NewServiceRequestUnit string     `cli:"newServiceRequestUnit" after:"newServiceRequest" enum:"PER_SECOND,PERCENT" def:"PER_SECOND" help:"Unit of newServiceRequest: connections a second, or percent of the share that the balancing method gives the service"`
@@ -95,8 +97,8 @@ func init() {
 	register[LBVserver]("lb vserver", "lb-vserver", "add set unset rm rename enable disable show stat", "Load balancing virtual server", true)
 	unbuilt[LBVserver]("v6netmasklen=128 backupLBMethod=ROUNDROBIN cookieName " +
 		"resRule=none v6persistmasklen=128 rtspNat=OFF " +
-		"connfailover=DISABLED redirectURL cacheable=NO soPersistence=DISABLED " +
-		"soPersistenceTimeOut=2 redirectPortRewrite=DISABLED " +
+		"connfailover=DISABLED redirectURL cacheable=NO " +
+		"redirectPortRewrite=DISABLED " +
 		"insertVserverIPPort=OFF AuthenticationHost Authentication=OFF authn401=OFF " +
 		"authnVsName push=DISABLED pushVserver pushLabel=none pushMultiClients=NO tcpProfileName httpProfileName dbProfileName " +
 		"appflowLog=DISABLED netProfile icmpVsrResponse=PASSIVE RHIstate=PASSIVE " +
