@@ -21,10 +21,10 @@ func main() {
 	flows := flag.Int("profile-flows", 1_000_000, "the flows that it has: 1, 10000 or 1000000")
 	commits := flag.String("commit-to", "", "for the bench itself: send configurations to the dataplane at this `socket`")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: bench l4|mgmt [-smoke] [-no-huge] [-rounds N] [-out FOLDER] [-profile FILE]")
+		fmt.Fprintln(os.Stderr, "usage: bench l4|mgmt|vrrp [-smoke] [-no-huge] [-rounds N] [-out FOLDER] [-profile FILE]")
 		flag.PrintDefaults()
 	}
-	if len(os.Args) < 2 || os.Args[1] != "l4" && os.Args[1] != "mgmt" {
+	if len(os.Args) < 2 || os.Args[1] != "l4" && os.Args[1] != "mgmt" && os.Args[1] != "vrrp" {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -49,6 +49,8 @@ func main() {
 			break
 		}
 		err = mgmt(mgmtOptions{smoke: *smoke, rounds: *rounds, out: *out})
+	case "vrrp":
+		err = vrrp(vrrpOptions{smoke: *smoke, rounds: *rounds, out: *out})
 	}
 	if err != nil {
 		fail(err)

@@ -34,7 +34,9 @@ programs inside the lab:
   lab tcp-echo ADDRESS
   lab transparent ADDRESS
   lab talk [flags] ADDRESS...  see lab talk -h
-  lab load [flags] URL         see lab load -h`
+  lab load [flags] URL         see lab load -h
+  lab pulse [flags] URL        see lab pulse -h
+  lab send [flags] DEVICE HEX  see lab send -h`
 
 func main() {
 	if err := command(os.Args[1:]); err != nil {
@@ -96,6 +98,10 @@ func command(args []string) error {
 		return talk(args)
 	case verb == "load":
 		return load(args)
+	case verb == "pulse":
+		return pulse(args)
+	case verb == "send":
+		return send(args)
 	}
 	return errors.New(usage)
 }

@@ -22,28 +22,30 @@ type Lab struct {
 type kind struct {
 	build     func(*Lab) error
 	appliance func(*Lab) *Appliance
-	script    func() string
+	script    func(*Lab) string
 	request   string
 	workers   int // of the appliance's dataplane
 }
 
 // Names are the topologies that can be brought up.
-var Names = []string{"basic", "workers", "seed003", "seed003workers", "monitors", "upper", "nsip"}
+var Names = []string{"basic", "workers", "seed003", "seed003workers", "monitors", "upper", "nsip", "vrrp3"}
 
 func kindOf(name string) kind {
-	basic := kind{(*Lab).basic, (*Lab).Basic, BasicScript, "curl http://" + VIP + "/", 1}
+	basic := kind{(*Lab).basic, (*Lab).Basic, always(BasicScript), "curl http://" + VIP + "/", 1}
 	switch name {
 	case "workers": // basic, but two workers share the flows
 		basic.workers = 2
 	case "monitors":
-		return kind{(*Lab).monitors, (*Lab).Monitors, MonitorsScript, "ping -c 1 " + ShellIP, 1}
+		return kind{(*Lab).monitors, (*Lab).Monitors, always(MonitorsScript), "ping -c 1 " + ShellIP, 1}
 	case "upper":
-		return kind{(*Lab).upper, func(l *Lab) *Appliance { return l.Upper(0) }, func() string { return UpperScript(0) },
+		return kind{(*Lab).upper, func(l *Lab) *Appliance { return l.Upper(0) }, func(*Lab) string { return UpperScript(0) },
 			fmt.Sprintf("nc -s %s %s %d", UpperClients[0], UpperOrigins[0], EchoPort), 1}
+	case "vrrp3":
+		return kind{(*Lab).vrrp3, func(l *Lab) *Appliance { return l.VRRP(1) }, func(l *Lab) string { return l.VRRPScript(1) }, "curl http://" + VRRPVIP(1) + "/", 1}
 	case "nsip":
-		return kind{(*Lab).nsip, (*Lab).Managed, ManagedScript, "curl http://" + NSIPVIP + "/", 1}
+		return kind{(*Lab).nsip, (*Lab).Managed, always(ManagedScript), "curl http://" + NSIPVIP + "/", 1}
 	case "seed003":
-		return kind{(*Lab).seed003, (*Lab).Seed003, LeastPacketsScript, "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12", 1}
+		return kind{(*Lab).seed003, (*Lab).Seed003, always(LeastPacketsScript), "bin/sluice-lab udp-tell 20000 " + LeastPacketsVIP + ":7=12", 1}
 	case "seed003workers": // seed003, but two workers share the flows
 		k := kindOf("seed003")
 		k.workers = 2
@@ -52,6 +54,9 @@ func kindOf(name string) kind {
 	return basic
 }
 
+// always is a script that is the same in every lab of a kind.
+func always(script func() string) func(*Lab) string { return func(*Lab) string { return script() } }
+
 // Appliance is the lab's appliance.
 func (l *Lab) Appliance() *Appliance { return l.kind.appliance(l) }
 
@@ -59,7 +64,7 @@ func (l *Lab) Appliance() *Appliance { return l.kind.appliance(l) }
 func (l *Lab) Request() string { return l.kind.request }
 
 // Script configures the lab's appliance as an operator types it.
-func (l *Lab) Script() string { return l.kind.script() }
+func (l *Lab) Script() string { return l.kind.script(l) }
 
 // New names a lab: a topology, or TOPOLOGY@TAG for one more of it beside the first. Bin is the folder of the built programs.
 func New(name, bin string) (*Lab, error) {
