@@ -353,6 +353,13 @@ func clearConfig(c *schema.Config, level string) {
 	c.Replace(keep)
 }
 
+// Bare is what clear ns config full leaves of a configuration.
+func Bare(c *schema.Config) *schema.Config {
+	bare := c.Clone()
+	clearConfig(bare, "full")
+	return bare
+}
+
 // auditLog are the objects that say who is told what happens: who clears the rest is not to go unseen.
 func auditLog() []*schema.Object {
 	return []*schema.Object{schema.Of[schema.AuditSyslogParams](), schema.Of[schema.AuditSyslogAction](), schema.Of[schema.AuditSyslogPolicy](), schema.Of[schema.AuditSyslogGlobal]()}

@@ -65,6 +65,7 @@ type Document struct {
 	Held     []Held         // elements of an XML file to be written back
 	Torn     bool           // the text holds what would not be written back as it stands
 	Meta     Meta           // of an XML file
+	Newer    error          // why nothing is read of an XML file of a newer version
 }
 
 // Refusal is why a text is not taken by who wants all of it or nothing: its first problem, and how many there are.
@@ -106,7 +107,11 @@ type Options struct {
 	// keys, of Base if it is left out. What is hidden and in no such row is refused.
 	Secrets *schema.Config
 
-	most int // rows; maxRows when 0
+	// Own is for files of the appliance's own: without a version they are of the first, other texts of the newest.
+	Own bool
+
+	most       int  // rows; maxRows when 0
+	anyVersion bool // a newer one is read as far as that goes
 }
 
 // Read reads a text in the form that it begins like: `<` is XML, `{` JSON, anything else YAML.

@@ -38,6 +38,7 @@ type reader struct {
 	dec      *xml.Decoder
 	work     int // bytes that may still be read, over all attempts
 	stack    []frame
+	version  int // of the schema that the file was written by
 	resynced bool
 	rootSeen bool
 	nextRow  int // cache of findRow: the row start found last
@@ -61,8 +62,14 @@ func ReadXML(data []byte, opt Options) *Document {
 	if r.tooLong() {
 		return &r.Document
 	}
+	if r.version = newest(); opt.Own {
+		r.version = 1
+	}
 	r.restart(0)
-	r.run()
+	r.run(opt)
+	if r.Newer != nil {
+		return &r.Document
+	}
 	return r.finish(opt.Check)
 }
 
@@ -99,7 +106,7 @@ func (r *reader) token() (tok xml.Token, start int, err error) {
 	return nil, start, f
 }
 
-func (r *reader) run() {
+func (r *reader) run(opt Options) {
 	for {
 		tok, start, err := r.token()
 		if err == io.EOF {
@@ -119,10 +126,14 @@ func (r *reader) run() {
 			case xml.Directive:
 				r.problem(start, "", "a document type declaration is refused and has no effect")
 			case xml.ProcInst:
-				if t.Target == "sluice" {
+				if t.Target == "sluice" && !r.rootSeen {
 					r.Meta = parseMeta(string(t.Inst))
+					r.dated(start, attrOf(string(t.Inst), "version"), opt.anyVersion)
 				}
 			}
+		}
+		if r.Newer != nil {
+			return
 		}
 		var f *fault
 		if errors.As(err, &f) {
@@ -131,6 +142,21 @@ func (r *reader) run() {
 				return
 			}
 		}
+	}
+}
+
+// dated takes note of the version that the file says it is of. Of a newer one nothing is read.
+func (r *reader) dated(at int, version string, whatever bool) {
+	n, err := versionOf(version)
+	switch {
+	case err != nil:
+		r.problem(at, "", err.Error())
+	case n > newest() && whatever:
+	case n > newest():
+		r.Newer = fmt.Errorf("%w: its schema has version %d, this one knows up to %d", ErrNewer, n, newest())
+		r.problem(at, "", r.Newer.Error())
+	default:
+		r.version = n
 	}
 }
 
@@ -165,6 +191,9 @@ func (r *reader) open(t xml.StartElement, start int) error {
 	case top.level == inHeldRow && local == "reason" && uri == heldNS:
 		return r.skip(t.Name)
 	case top.level == inSluice || top.level == inContent:
+		if uri == ownNS && r.version < newest() {
+			return r.oldRow(t, start, scope)
+		}
 		if o := schema.Listed(local); uri == ownNS && o != nil {
 			return r.row(o, t, start, scope)
 		}

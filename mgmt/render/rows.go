@@ -31,47 +31,79 @@ type leaf struct {
 	bad  string // what is wrong with it apart from its value
 }
 
-// row reads one row of o. Faults of the text come back as an error; a row that is not valid is held.
+// parts is a row as it stands in the file.
+type parts struct {
+	start  int
+	leaves []*leaf
+	text   []byte // the element, with every namespace that it needs declared in it
+	wrong  string // what is wrong with it apart from its leaves
+	again  bool   // it was held when the file was saved
+}
+
+// row reads one row of o. A row that is not valid is held.
 func (r *reader) row(o *schema.Object, t xml.StartElement, start int, scope map[string]string) error {
-	again := r.stack[len(r.stack)-1].level == inContent
-	leaves, stray, err := r.leaves(o, t, scope)
+	p, err := r.parts(o, t, start, scope)
+	if p != nil {
+		r.finishRow(o, p, p.leaves, p.text)
+	}
+	return err
+}
+
+// parts reads a row, which is nil after a fault of the text. o is nil when it is not known.
+func (r *reader) parts(o *schema.Object, t xml.StartElement, start int, scope map[string]string) (*parts, error) {
+	p := &parts{start: start, again: r.stack[len(r.stack)-1].level == inContent}
+	var err error
+	p.leaves, p.wrong, err = r.leaves(t, scope)
 	if err != nil {
 		f := err.(*fault)
-		r.problem(f.at, heading(o, leaves), f.msg)
+		name := t.Name.Local
+		if o != nil {
+			name = heading(o, p.leaves)
+		}
+		r.problem(f.at, name, f.msg)
 		if !r.resync(start, rawName(t.Name), f) {
 			r.restart(len(r.data))
 			r.resynced = true
 		}
-		return nil
+		return nil, nil
 	}
-	name := rawName(t.Name)
 	_, declared := scopeOf(nil, t.Attr)
-	h := Held{text: selfContained(r.data[start:r.offset()], len(name), scope, declared), object: o}
-	value, at, why := r.build(o, leaves)
-	if why == nil && stray != "" {
-		at, why = start, errors.New(stray)
+	p.text = selfContained(r.data[start:r.offset()], len(rawName(t.Name)), scope, declared)
+	if a := strangeAttr(t.Attr); p.wrong == "" && a != "" {
+		p.wrong = "unknown attribute " + a
 	}
-	if a := strangeAttr(t.Attr); why == nil && a != "" {
-		at, why = start, fmt.Errorf("unknown attribute %s", a)
+	return p, nil
+}
+
+// finishRow takes a row of o with these leaves, or holds text in its place. A nil o is not known.
+func (r *reader) finishRow(o *schema.Object, p *parts, leaves []*leaf, text []byte) {
+	if o == nil {
+		name, _, _ := strings.Cut(strings.Trim(string(text), "<"), " ")
+		r.hold(Held{text: text, reason: fmt.Sprintf("unknown element <%s>", clip(name))}, p.start, clip(name), p.again)
+		return
+	}
+	h := Held{text: text, object: o}
+	value, at, why := r.build(o, leaves)
+	if why == nil && p.wrong != "" {
+		at, why = p.start, errors.New(p.wrong)
 	}
 	if why == nil {
 		h.key = o.Key(value)
-		r.add(&row{o, value, start, h, again})
-		return nil
+		r.add(&row{o, value, p.start, h, p.again})
+		return
 	}
 	if at < 0 {
-		at = start
+		at = p.start
 	}
 	if r.whole(o, leaves) {
 		h.key = o.Key(value)
 	}
 	h.reason = why.Error()
-	r.hold(h, at, heading(o, leaves), again)
-	return nil
+	r.hold(h, at, heading(o, leaves), p.again)
 }
 
 // leaves reads the children of a row to its end.
-func (r *reader) leaves(o *schema.Object, t xml.StartElement, scope map[string]string) (leaves []*leaf, stray string, err error) {
+func (r *reader) leaves(t xml.StartElement, scope map[string]string) (leaves []*leaf, stray string, err error) {
 	for {
 		tok, start, err := r.token()
 		if err == io.EOF {

@@ -19,9 +19,6 @@ const (
 	heldNS = "urn:sluice:held"                         // rows that are kept though they are not in force
 )
 
-// formatVersion is the version of the schema that the file is written by.
-const formatVersion = "1"
-
 // Head is the first line of an XML file.
 const Head = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
@@ -57,10 +54,11 @@ func (w *Writer) Text(c *schema.Config, kept []Held, m Meta) (Text, error) {
 	}
 	objects := map[*schema.Object][]*block{} // put in place when all is well
 	var b bytes.Buffer
+	fmt.Fprintf(&b, "<?sluice version=\"%d\"", newest())
 	if m != (Meta{}) {
-		at := m.At.UTC().Format(time.RFC3339)
-		fmt.Fprintf(&b, "<?sluice version=%q saved-by=%q saved-at=%q?>\n", formatVersion, plainName(m.By), at)
+		fmt.Fprintf(&b, " saved-by=%q saved-at=%q", plainName(m.By), m.At.UTC().Format(time.RFC3339))
 	}
+	b.WriteString("?>\n")
 	fmt.Fprintf(&b, "<config xmlns=%q>\n  <sluice xmlns=%q>\n", baseNS, ownNS)
 	all := Text{[]byte(Head), b.Bytes()}
 	for _, o := range schema.Objects() {
@@ -189,11 +187,13 @@ func WithoutMeta(data []byte) []byte {
 
 // parseMeta reads what encode has written about the file; a field that is not understood stays zero.
 func parseMeta(inst string) Meta {
-	attr := func(name string) string {
-		_, rest, _ := strings.Cut(inst, name+`="`)
-		v, _, _ := strings.Cut(rest, `"`)
-		return v
-	}
-	at, _ := time.Parse(time.RFC3339, attr("saved-at"))
-	return Meta{attr("saved-by"), at}
+	at, _ := time.Parse(time.RFC3339, attrOf(inst, "saved-at"))
+	return Meta{attrOf(inst, "saved-by"), at}
+}
+
+// attrOf is a value in an instruction, "" if it is not there.
+func attrOf(inst, name string) string {
+	_, rest, _ := strings.Cut(" "+inst, " "+name+`="`)
+	v, _, _ := strings.Cut(rest, `"`)
+	return v
 }

@@ -297,7 +297,7 @@ func (s *Store) AtVersion(n uint64) (*schema.Config, []Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("version %d in %s is damaged: %w", n, path, err)
 	}
-	r := render.ReadXML(data, render.Options{Check: s.Check})
+	r := render.ReadXML(data, render.Options{Check: s.Check, Own: true})
 	return r.Config, r.Problems, nil
 }
 

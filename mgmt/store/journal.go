@@ -184,7 +184,11 @@ func (s *Store) Restore() (*schema.Config, []Problem, error) {
 	whole := []byte(render.Head + journalHead(boot, sum))
 	switch {
 	case bytes.HasPrefix(data, whole):
-		r := render.ReadXML(data, render.Options{Check: s.Check})
+		r := render.ReadXML(data, render.Options{Check: s.Check, Own: true})
+		if r.Newer != nil {
+			err = r.Newer
+			break
+		}
 		if !r.Torn {
 			return r.Config, nil, nil
 		}

@@ -123,7 +123,10 @@ func (s *Store) ReturnPoint() (*Return, []Problem, error) {
 	until, _ := strconv.ParseInt(string(m[2]), 10, 64)
 	version, _ := strconv.ParseUint(string(m[3]), 10, 64)
 	at, _ := time.Parse(time.RFC3339, string(m[5]))
-	r := render.ReadXML(data, render.Options{Check: s.Check})
+	r := render.ReadXML(data, render.Options{Check: s.Check, Own: true})
+	if r.Newer != nil {
+		return nil, nil, fmt.Errorf("the way back of a commit that was not confirmed is not used, the commit stays in force: %w", r.Newer)
+	}
 	s.saving.Lock()
 	s.returning = true
 	s.saving.Unlock()

@@ -168,7 +168,11 @@ func (s *Store) read() (*result, error) {
 	case err != nil:
 		return nothing, fmt.Errorf("the startup configuration %s cannot be read: %w", s.Path(), err)
 	}
-	r := &result{Document: render.ReadXML(data, render.Options{Check: s.Check}), sum: sumOf(data)}
+	r := &result{Document: render.ReadXML(data, render.Options{Check: s.Check, Own: true}), sum: sumOf(data)}
+	if r.Newer != nil {
+		nothing.Config, nothing.sum = render.Reachable(data), r.sum
+		return nothing, fmt.Errorf("the startup configuration %s is not read, %w: start that release again, or save this configuration, which puts the file aside; only its NSIP and default route are in force", File, r.Newer)
+	}
 	for i, p := range r.Problems {
 		if p.Reason == render.Empty {
 			r.Problems[i].Reason += fmt.Sprintf("; earlier versions are in %s.0 to .%d", File, Versions-1)
