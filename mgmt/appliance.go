@@ -149,6 +149,7 @@ func (a *appliance) load() {
 		a.log.Error("startup configuration", "problem", what)
 	}
 	a.store.Check, a.store.Import = a.engine.Check, a.commands
+	defer a.goOn()
 	if err := a.finishRestore(); err != nil {
 		bad(err.Error())
 	}
@@ -178,6 +179,18 @@ func (a *appliance) load() {
 		}
 	}
 	a.booted("startup configuration")
+}
+
+// goOn goes on with the candidate that an earlier run of management has left.
+func (a *appliance) goOn() {
+	d, err := a.store.LastDraft()
+	if err != nil {
+		a.system.Degraded = append(a.system.Degraded, err.Error())
+		a.log.Error("candidate", "problem", err)
+	}
+	if d != nil && a.candidate.Continue(d) {
+		a.log.Warn("management was restarted and goes on with the candidate", "user", d.By)
+	}
 }
 
 // booted notes what is in force since the start. No command has made it.

@@ -295,3 +295,49 @@ func TestDamagedWayBack(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestCandidateSurvives: the candidate is there after a restart of management, with who has begun it and what it began from; also
+// when the running configuration has moved on, and not when it has come in force.
+func TestCandidateSurvives(t *testing.T) {
+	dir := t.TempDir()
+	d := newDesk(t, dir)
+	d.do("add server s1 10.1.0.11")
+	put(t, dir, "new.xml", aServer)
+	d.do("load config new.xml")
+	if err := d.o.store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	d.end()
+	d = newDesk(t, dir)
+	d.is("show ns config -candidate", "nsroot")
+	d.is("diff ns config", "add server s9 10.9.0.9\n")
+	d.lacks("show ns runningConfig", "s9")
+	d.do("add server s2 10.1.0.12")
+	if err := d.o.store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	d.end()
+	d = newDesk(t, dir)
+	d.is("commit", "ERROR: The running configuration has changed since the candidate was begun")
+	d.is("rebase", "")
+	d.end()
+	d = newDesk(t, dir)
+	d.is("commit", "Warning: The dataplane")
+	d.is("show ns runningConfig", "s9")
+	d.is("show ns runningConfig", "s2")
+	// Killed between the journal and the candidate's end: what is in force is no candidate any more.
+	d.o.store.NoteDraft(&store.Draft{Config: d.o.engine.Config(), Base: schema.New(), Version: 1, By: "nsroot"})
+	if err := d.o.store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	d.end()
+	d = newDesk(t, dir)
+	d.is("show ns config -candidate", "There is no candidate")
+	d.do("load config new.xml replace")
+	d.do("discard")
+	d.end()
+	put(t, dir, store.DraftFile, "nothing")
+	d = newDesk(t, dir)
+	d.is("show ns config -candidate", "There is no candidate")
+	d.is("show version", "the candidate of before cannot be used and is put aside as candidate.xml.unused: it is damaged")
+}

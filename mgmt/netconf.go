@@ -89,6 +89,9 @@ func (d datastores) EditRunning(who netconf.Peer, what string, change func(*sche
 }
 
 func (d datastores) EditCandidate(who netconf.Peer, what string, change func(*schema.Config) error) error {
+	if by, locked := d.locks.Holder("candidate"); locked && by.ID == who.ID {
+		return d.candidate.EditPassing(author(who, what), change)
+	}
 	return d.candidate.Edit(author(who, what), change)
 }
 

@@ -22,8 +22,9 @@ type Engine interface {
 	Commit(who engine.Author, change func(*schema.Config) error) (engine.Result, error)
 }
 
-// Files keep the way back.
+// Files keep the candidate and the way back.
 type Files interface {
+	NoteDraft(d *store.Draft) // nil: there is none
 	KeepReturn(r *store.Return) error
 	DropReturn() error
 	Flush() error // what is in force is on the disk when it returns
@@ -40,6 +41,7 @@ type Candidate struct {
 	clock  func() time.Duration // since the machine has started
 
 	mu      sync.Mutex
+	passing bool           // it ends with the session that works on it, see EditPassing
 	config  *schema.Config // nil: there is none, and the next change begins with the running one
 	base    *schema.Config // the running configuration that it began from
 	version uint64         // of base
@@ -91,6 +93,16 @@ func (c *Candidate) State() State {
 
 // Edit changes the candidate, all or nothing. The first change begins it with the running configuration.
 func (c *Candidate) Edit(who engine.Author, change func(*schema.Config) error) error {
+	return c.edit(who, change, false)
+}
+
+// EditPassing is Edit by a session that has locked the candidate, with whose end the candidate goes (RFC 6241, 7.5): it does not
+// outlive management.
+func (c *Candidate) EditPassing(who engine.Author, change func(*schema.Config) error) error {
+	return c.edit(who, change, true)
+}
+
+func (c *Candidate) edit(who engine.Author, change func(*schema.Config) error, passing bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	running, _, number, _, _ := c.engine.Snapshot()
@@ -105,8 +117,32 @@ func (c *Candidate) Edit(who engine.Author, change func(*schema.Config) error) e
 	if c.config == nil {
 		c.base, c.version, c.by, c.at = running, number, who.User, time.Now()
 	}
-	c.config = next
+	c.config, c.passing = next, passing
+	c.note()
 	return nil
+}
+
+// note has the candidate written to the disk as it is. The caller holds mu.
+func (c *Candidate) note() {
+	if c.config == nil || c.passing {
+		c.files.NoteDraft(nil)
+		return
+	}
+	c.files.NoteDraft(&store.Draft{Config: c.config, Base: c.base, Version: c.version, By: c.by, At: c.at})
+}
+
+// Continue goes on with the candidate that an earlier run of management has left; it tells whether there is anything to go on with:
+// one that has come in force meanwhile is over.
+func (c *Candidate) Continue(d *store.Draft) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	running, _, _, _, _ := c.engine.Snapshot()
+	if d.Config.Equal(running) {
+		c.note()
+		return false
+	}
+	c.config, c.base, c.version, c.by, c.at = d.Config, d.Base, d.Version, d.By, d.At
+	return true
 }
 
 // Discard drops the candidate; it tells whether there was one.
@@ -115,6 +151,9 @@ func (c *Candidate) Discard() bool {
 	defer c.mu.Unlock()
 	was := c.config != nil
 	c.config, c.base = nil, nil
+	if was {
+		c.note()
+	}
 	return was
 }
 
@@ -134,6 +173,7 @@ func (c *Candidate) Rebase() error {
 		return schema.Refuse(schema.NotPermitted, "rebase").Because(clash + " was changed in the candidate and in the running configuration: discard, and make the change anew")
 	}
 	c.config, c.base, c.version = next, running, number
+	c.note()
 	return nil
 }
 
@@ -176,6 +216,7 @@ func (c *Candidate) commit(who engine.Author) (engine.Result, error) {
 	})
 	if err == nil {
 		c.config, c.base = nil, nil
+		c.note()
 	}
 	return r, err
 }

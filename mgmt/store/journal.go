@@ -107,23 +107,37 @@ func (s *Store) writeNoted() (ok bool) {
 	c, sum := s.journal.next, s.sum
 	s.journal.next = nil
 	s.mu.Unlock()
-	if c == nil {
-		return true
+	var err error
+	if c != nil {
+		if err = s.writeJournal(c, sum); err != nil {
+			err = fmt.Errorf("changes that are not saved would not survive a restart of management: %w", err)
+		}
+		if e := s.writeHistory(); err == nil {
+			err = e
+		}
 	}
-	err := s.writeJournal(c, sum)
-	if err != nil {
-		err = fmt.Errorf("changes that are not saved would not survive a restart of management: %w", err)
-	}
-	if e := s.writeHistory(); err == nil {
-		err = e
+	did := c != nil
+	if err == nil {
+		var drafted bool
+		drafted, err = s.writeDraft()
+		did = did || drafted
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.journal.err = err
-	if err != nil && s.journal.next == nil {
+	if did {
+		s.journal.err = err
+	}
+	if err == nil {
+		return true
+	}
+	if c != nil && s.journal.next == nil {
 		s.note(c)
 	}
-	return err == nil
+	select { // to try again
+	case s.journal.news <- struct{}{}:
+	default:
+	}
+	return false
 }
 
 func (s *Store) writeJournal(c *schema.Config, sum string) error {

@@ -28,7 +28,14 @@ var writes = []struct {
 	{"undo", func(s *Store) error { s.Record(servers("a", "b"), at(3)); return s.Flush() }},
 	{"done", func(s *Store) error { return s.DropReturn() }},
 	{"addresses", func(s *Store) error { return s.KeepAddresses([]Addresses{{Server: "a"}}) }},
+	{"draft", func(s *Store) error { s.NoteDraft(draft("d")); return s.Flush() }},
+	{"draft again", func(s *Store) error { s.NoteDraft(draft("d", "e")); return s.Flush() }},
+	{"draft in force", func(s *Store) error { s.Record(servers("d", "e"), at(4)); s.NoteDraft(nil); return s.Flush() }},
 	{"last save", func(s *Store) error { return s.Save(servers("z"), Meta{By: "x"}) }},
+}
+
+func draft(names ...string) *Draft {
+	return &Draft{Config: servers(names...), Base: servers("a", "b"), Version: 3, By: "nsroot", At: time.Unix(1, 0).UTC()}
 }
 
 func wayBack(names ...string) *Return {
@@ -119,7 +126,7 @@ func whole(t *testing.T, dir, where, during string) {
 	if err != nil && !errors.Is(err, ErrReplaced) || len(problems) > 0 {
 		t.Fatalf("%s: the journal: %v %v", where, err, problems)
 	}
-	if c != nil && !slices.Contains([]string{"a b", "c"}, names(c)) {
+	if c != nil && !slices.Contains([]string{"a b", "c", "d e"}, names(c)) {
 		t.Fatalf("%s: the journal holds %q", where, names(c))
 	}
 	undo, problems, err := s.ReturnPoint()
@@ -129,6 +136,16 @@ func whole(t *testing.T, dir, where, during string) {
 	must := slices.Contains([]string{"commit", "longer-wait", "undo"}, during)
 	if must && undo == nil {
 		t.Fatalf("%s: there is no way back", where)
+	}
+	d, err := s.LastDraft()
+	if err != nil || d != nil && (names(d.Base) != "a b" || names(d.Config) != "d" && names(d.Config) != "d e" || d.Version != 3 || d.By != "nsroot") {
+		t.Fatalf("%s: the candidate: %+v %v", where, d, err)
+	}
+	switch must := slices.Contains([]string{"draft-again", "draft-in-force"}, during); {
+	case must && d == nil && (c == nil || names(c) != "d e"):
+		t.Fatalf("%s: the candidate is lost, and is not in force", where)
+	case d != nil && !must && during != "draft" && during != "addresses" && during != "last-save":
+		t.Fatalf("%s: there is a candidate already", where)
 	}
 	files := s.versionFiles()
 	if len(files) != len(s.History()) {

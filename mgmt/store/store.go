@@ -78,6 +78,7 @@ type Store struct {
 	commands bool // the file that was loaded is one of commands
 
 	journal journal // guarded by mu
+	drafts  drafts
 	writer  render.Writer
 
 	writing   sync.Mutex // held while the journal and the history are written, before mu
