@@ -63,7 +63,7 @@ func migrate(row Old, version int) []Old {
 
 // oldRow reads a row of a file of an older version.
 func (r *reader) oldRow(t xml.StartElement, start int, scope map[string]string) error {
-	p, err := r.parts(nil, t, start, scope)
+	p, err := r.original(nil, t, start, scope)
 	if p == nil {
 		return err
 	}

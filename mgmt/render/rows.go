@@ -31,8 +31,8 @@ type leaf struct {
 	bad  string // what is wrong with it apart from its value
 }
 
-// parts is a row as it stands in the file.
-type parts struct {
+// original is a row as it stands in the file.
+type original struct {
 	start  int
 	leaves []*leaf
 	text   []byte // the element, with every namespace that it needs declared in it
@@ -42,16 +42,16 @@ type parts struct {
 
 // row reads one row of o. A row that is not valid is held.
 func (r *reader) row(o *schema.Object, t xml.StartElement, start int, scope map[string]string) error {
-	p, err := r.parts(o, t, start, scope)
+	p, err := r.original(o, t, start, scope)
 	if p != nil {
 		r.finishRow(o, p, p.leaves, p.text)
 	}
 	return err
 }
 
-// parts reads a row, which is nil after a fault of the text. o is nil when it is not known.
-func (r *reader) parts(o *schema.Object, t xml.StartElement, start int, scope map[string]string) (*parts, error) {
-	p := &parts{start: start, again: r.stack[len(r.stack)-1].level == inContent}
+// original reads a row, which is nil after a fault of the text. o is nil when it is not known.
+func (r *reader) original(o *schema.Object, t xml.StartElement, start int, scope map[string]string) (*original, error) {
+	p := &original{start: start, again: r.stack[len(r.stack)-1].level == inContent}
 	var err error
 	p.leaves, p.wrong, err = r.leaves(t, scope)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *reader) parts(o *schema.Object, t xml.StartElement, start int, scope ma
 }
 
 // finishRow takes a row of o with these leaves, or holds text in its place. A nil o is not known.
-func (r *reader) finishRow(o *schema.Object, p *parts, leaves []*leaf, text []byte) {
+func (r *reader) finishRow(o *schema.Object, p *original, leaves []*leaf, text []byte) {
 	if o == nil {
 		name, _, _ := strings.Cut(strings.Trim(string(text), "<"), " ")
 		r.hold(Held{text: text, reason: fmt.Sprintf("unknown element <%s>", clip(name))}, p.start, clip(name), p.again)
