@@ -3,11 +3,11 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"sluice/mgmt/render"
 	"sluice/vendor-config/schema"
 )
 
@@ -38,7 +38,7 @@ func TestOlderFiles(t *testing.T) {
 		}
 		got, _ := os.ReadFile(s.Path())
 		if sorted(got) != sorted(data) {
-			t.Errorf("%s: it says something else now:\n%s", file, got)
+			t.Errorf("%s: it says something else now:\n%s", file, sorted(got)+"\nbefore\n"+sorted(data))
 		}
 		if left, _ := filepath.Glob(s.Path() + ".broken-*"); len(left) > 0 {
 			t.Errorf("%s is taken for a damaged one", file)
@@ -46,9 +46,12 @@ func TestOlderFiles(t *testing.T) {
 	}
 }
 
+// row is one row of a file.
+var row = regexp.MustCompile(`(?m)^    <[a-z0-9-]+>\n(      .*\n)*    </[a-z0-9-]+>\n`)
+
 // sorted are the rows of a file, whatever their order.
 func sorted(data []byte) string {
-	rows := strings.SplitAfter(string(render.WithoutMeta(data)), "\n    </")
+	rows := row.FindAllString(string(data), -1)
 	slices.Sort(rows)
 	return strings.Join(rows, "")
 }
