@@ -32,10 +32,9 @@ func send(args []string) error {
 	}
 	defer unix.Close(fd)
 	to := &unix.SockaddrLinklayer{Ifindex: dev.Index}
+	begin := time.Now()
 	for i := range *n {
-		if i > 0 {
-			time.Sleep(*every)
-		}
+		time.Sleep(time.Until(begin.Add(time.Duration(i) * *every))) // so that the pace is kept although a sleep lasts longer than it should
 		if err := unix.Sendto(fd, frame, 0, to); err != nil {
 			return fmt.Errorf("send: %w", err)
 		}

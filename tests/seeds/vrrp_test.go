@@ -28,6 +28,8 @@ func TestVRRP(t *testing.T) {
 		t.Run("Takeover", takeovers)
 		t.Run("OneAnswer", oneAnswer)
 		t.Run("Partition", partition)
+		t.Run("Storm", storm)
+		t.Run("Keepalived", keepalived)
 	})
 	if err != nil {
 		t.Fatal(err)
