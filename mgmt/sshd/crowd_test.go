@@ -1,6 +1,8 @@
 package sshd
 
 import (
+	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -8,6 +10,57 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 )
+
+// TestOneUserCannotTakeAllConnections: who holds as many as he can get does not keep others out.
+func TestOneUserCannotTakeAllConnections(t *testing.T) {
+	d := start(t, func(o *Options) { o.Limits.Connections = 40 })
+	dial := func(user, password string) (*gossh.Client, error) {
+		return gossh.Dial("tcp", d.addr, &gossh.ClientConfig{User: user, Auth: []gossh.AuthMethod{gossh.Password(password)},
+			HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: 30 * time.Second})
+	}
+	held := 0
+	for range 40 {
+		c, err := dial("oper01", operPassword)
+		if err != nil {
+			continue
+		}
+		defer c.Close()
+		if s, err := c.NewSession(); err == nil { // and none is asked for anything
+			defer s.Close()
+			held++
+		}
+	}
+	if held != 20+connsBeyond {
+		t.Errorf("one user holds %d connections", held)
+	}
+	d.expect("too many connections of this user", "user=oper01", "source=127.0.0.1")
+	if out, _, code := run(t, d.login(), "show version", ""); code != 0 || out != " Done\n" {
+		t.Errorf("nsroot is kept out: %q %d", out, code)
+	}
+}
+
+// TestVariablesAreNotKept: a client cannot fill the memory with variables for a session that it never begins.
+func TestVariablesAreNotKept(t *testing.T) {
+	d := start(t, nil)
+	ch, requests, err := d.login().OpenChannel("session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go gossh.DiscardRequests(requests)
+	for _, r := range []struct {
+		kind string
+		body any
+		want bool
+	}{{"env", struct{ Name, Value string }{"LANG", "C"}, false}, {"env", struct{ Name, Value string }{"LC_ALL", strings.Repeat("x", 30_000)}, false},
+		{"exec", struct{ Line string }{"show version"}, true}} {
+		if ok, err := ch.SendRequest(r.kind, true, gossh.Marshal(r.body)); ok != r.want || err != nil {
+			t.Errorf("%s: %v %v", r.kind, ok, err)
+		}
+	}
+	if out, err := io.ReadAll(ch); err != nil || string(out) != " Done\n" {
+		t.Errorf("the command says %q %v", out, err)
+	}
+}
 
 // TestTwoHundredLoginsAtOnce: as many as may are let in, the others are sent away and nobody is kept waiting, and afterwards the
 // door is as it was.

@@ -68,6 +68,7 @@ type conn struct {
 	first    sync.Once // logged in, or gone before
 	last     sync.Once
 	channels atomic.Int32
+	user     string // who has logged in; of Server.mu
 }
 
 // Keys of what is kept in a connection's context.
@@ -77,6 +78,10 @@ const (
 	connKey   contextKey = iota
 	personKey            // aaa.Person, who has proved himself last
 )
+
+// connsBeyond is how many connections a user may have open beyond his sessions: some that are told so, and some that have none for
+// the moment. Without a bound one user would take all of Limits.Connections, and nobody else could log in.
+const connsBeyond = 10
 
 // channelsPerConn is how many sessions one connection may have open, as OpenSSH's MaxSessions.
 const channelsPerConn = 10
@@ -220,9 +225,28 @@ func (s *Server) config(ctx ssh.Context) *gossh.ServerConfig {
 			}
 			if c, ok := ctx.Value(connKey).(*conn); ok && err == nil {
 				c.enter()
+				if p, ok := ctx.Value(personKey).(aaa.Person); ok && !s.roomFor(c, p) {
+					log.Warn("connection refused", "reason", "too many connections of this user")
+					c.Close()
+				}
 			}
 		},
 	}
+}
+
+// roomFor counts the connection of a user who has logged in, or tells that he has too many.
+func (s *Server) roomFor(c *conn, p aaa.Person) bool {
+	most := s.opt.Accounts.Preferences(p).Sessions + connsBeyond
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := 0
+	for other := range s.conns {
+		if other.user == p.Name {
+			own++
+		}
+	}
+	c.user = p.Name
+	return own < most
 }
 
 // password decides on a password. Its user is the first that the connection has claimed; see request.
@@ -316,7 +340,31 @@ func (s *Server) channel(srv *ssh.Server, sc *gossh.ServerConn, nc gossh.NewChan
 			return
 		}
 	}
-	ssh.DefaultSessionHandler(srv, sc, nc, ctx)
+	ssh.DefaultSessionHandler(srv, sc, withoutEnv{nc}, ctx)
+}
+
+// withoutEnv is a channel whose client can set no variables of the environment: nothing here has one, and the library would keep
+// them without a bound.
+type withoutEnv struct{ gossh.NewChannel }
+
+// Accept answers the requests for variables itself, as OpenSSH's server does to those that it does not accept.
+func (n withoutEnv) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
+	ch, all, err := n.NewChannel.Accept()
+	if err != nil {
+		return nil, nil, err
+	}
+	rest := make(chan *gossh.Request)
+	go func() {
+		defer close(rest)
+		for r := range all {
+			if r.Type != "env" {
+				rest <- r
+				continue
+			}
+			_ = r.Reply(false, nil) // it fails only if the connection has gone, which ends the loop
+		}
+	}()
+	return ch, rest, nil
 }
 
 // host is the address without the port.
