@@ -1,7 +1,10 @@
 package shell
 
 import (
+	"context"
+	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 
@@ -13,6 +16,30 @@ import (
 type filter struct {
 	count, invert bool
 	match         *regexp.Regexp
+}
+
+// Bounds of what an operator can have done by filters: each line of a text takes as many steps as its characters times the steps
+// of the pattern, and a pattern of a few bytes can have a million.
+const (
+	filtersMost = 16
+	patternMost = 1000  // bytes
+	stepsMost   = 10000 // of a pattern
+)
+
+// parseFilters reads what stands behind a command.
+func parseFilters(parts []string) ([]*filter, error) {
+	if len(parts) > filtersMost {
+		return nil, schema.Refuse(schema.NotPermitted, "grep").Because(fmt.Sprintf("%d of them at most stand behind a command", filtersMost))
+	}
+	var all []*filter
+	for _, p := range parts {
+		f, err := parseFilter(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
 }
 
 // parseFilter reads `grep [-c] [-E] [-i] [-v] [-w] [-x] <pattern>`.
@@ -64,10 +91,25 @@ func parseFilter(text string) (*filter, error) {
 	if exact {
 		expression = `^(?:` + expression + `)$`
 	}
-	if f.match, err = regexp.Compile(flags + expression); err != nil {
-		return nil, schema.Refuse(schema.BadValue, "pattern", pattern).Because("it is no regular expression")
+	if f.match, err = compile(flags+expression, pattern); err != nil {
+		return nil, err
 	}
 	return f, nil
+}
+
+// compile compiles an expression that was made of the pattern, if it has not too many steps.
+func compile(expression, pattern string) (*regexp.Regexp, error) {
+	if len(pattern) > patternMost {
+		return nil, schema.Refuse(schema.TooLong, "pattern", strconv.Itoa(patternMost))
+	}
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil, schema.Refuse(schema.BadValue, "pattern", pattern).Because("it is no regular expression")
+	}
+	if steps, err := syntax.Compile(tree.Simplify()); err != nil || len(steps.Inst) > stepsMost {
+		return nil, schema.Refuse(schema.BadValue, "pattern", pattern).Because("it repeats too much")
+	}
+	return regexp.Compile(expression)
 }
 
 // basic turns a POSIX basic expression into one of Go: + ? | ( ) { } stand for themselves.
@@ -89,10 +131,24 @@ func basic(pattern string) string {
 	return b.String()
 }
 
-func (f *filter) apply(text string) string {
+// filtered is the text that filters leave of another one. It ends early with ctx.
+func filtered(ctx context.Context, text string, filters []*filter) (string, error) {
+	for _, f := range filters {
+		text = f.apply(ctx, text)
+		if ctx.Err() != nil {
+			return "", errCancelled
+		}
+	}
+	return text, nil
+}
+
+func (f *filter) apply(ctx context.Context, text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
+		if ctx.Err() != nil {
+			return ""
+		}
 		if f.match.MatchString(line) != f.invert {
 			kept = append(kept, line)
 		}

@@ -37,13 +37,9 @@ type runner struct {
 // run executes one line. done tells whether ` Done` follows the text: an empty line gives nothing.
 func (r *runner) run(ctx context.Context, line string) (text string, done bool, err error) {
 	parts := grammar.Split(r.unfold(line), '|')
-	var filters []*filter
-	for _, p := range parts[1:] {
-		f, err := parseFilter(p)
-		if err != nil {
-			return "", false, err
-		}
-		filters = append(filters, f)
+	filters, err := parseFilters(parts[1:])
+	if err != nil {
+		return "", false, err
 	}
 	op, err := grammar.Parse(parts[0])
 	if err != nil {
@@ -60,11 +56,18 @@ func (r *runner) run(ctx context.Context, line string) (text string, done bool, 
 	} else {
 		text, err = r.execute(ctx, op)
 	}
-	for _, f := range filters {
-		text = f.apply(text)
+	if !reads(op) {
+		ctx = context.WithoutCancel(ctx)
+	}
+	text, cancelled := filtered(ctx, text, filters)
+	if err == nil {
+		err = cancelled
 	}
 	return clean(whole(text)), err == nil, err
 }
+
+// reads tells whether a command changes nothing, so that nobody needs to learn what became of it.
+func reads(op *grammar.Op) bool { return op.Verb == "show" || op.Verb == "stat" }
 
 // stream executes a command whose text is printed as it comes, unless filters must see the whole of it first. One that was
 // ended by the operator has done what it should.
@@ -75,10 +78,7 @@ func (r *runner) stream(ctx context.Context, s Streamer, op *grammar.Op, filters
 	}
 	var all bytes.Buffer
 	err = s.Stream(ctx, r.user, op, &all, r.confirm != nil)
-	text = all.String()
-	for _, f := range filters {
-		text = f.apply(text)
-	}
+	text, _ = filtered(context.WithoutCancel(ctx), all.String(), filters)
 	return clean(whole(text)), err == nil, err
 }
 
@@ -135,8 +135,7 @@ func (r *runner) do(ctx context.Context, op *grammar.Op) (string, error) {
 		text, err := r.backend.Do(r.user, op)
 		finished <- result{text, err}
 	}()
-	reads := op.Verb == "show" || op.Verb == "stat"
-	if !reads {
+	if !reads(op) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	select {

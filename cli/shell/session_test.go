@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -441,6 +443,44 @@ func TestGrep(t *testing.T) {
 		if out := c.sees("> "); !strings.HasPrefix(out, strings.TrimPrefix(row.want, "\r\n")) {
 			t.Errorf("%s prints %q, want %q", row.filter, out, row.want)
 		}
+	}
+}
+
+// TestGrepIsBounded: no pattern and no row of filters keeps a processor busy beyond what an operator would wait for.
+func TestGrepIsBounded(t *testing.T) {
+	for filter, want := range map[string]string{
+		"grep -E '" + strings.Repeat("a{1000}", 100) + "'":        "it repeats too much",
+		"grep -E '" + strings.Repeat("a{1000}", 3000) + "'":       "pattern, 1000",
+		"grep -E '((a{100}){100}){100}'":                          "it is no regular expression",
+		"grep -E '" + strings.Repeat("(", 2000) + "'":             "pattern, 1000",
+		"grep x" + strings.Repeat(" | grep x", filtersMost):       "16 of them at most",
+		"grep row" + strings.Repeat(" | grep row", filtersMost-1): "",
+		"grep -E '(.{0,50}x){0,10}|row'":                          "",
+	} {
+		var out, errs bytes.Buffer
+		if Exec(t.Context(), newAppliance(), "nsroot", "show hardware | "+filter, &out, &errs); !strings.Contains(errs.String(), want) || (want == "") != (errs.Len() == 0) {
+			t.Errorf("%.40s: %.200q", filter, errs.String())
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f, err := parseFilter("grep row")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := filtered(ctx, strings.Repeat("a row\n", 1000), []*filter{f}); err == nil || text != "" {
+		t.Errorf("an operator who has gone gets %d bytes", len(text))
+	}
+}
+
+// TestLongLinesAreNotRemembered: a script of the longest lines takes no memory for arrow keys that nobody has.
+func TestLongLinesAreNotRemembered(t *testing.T) {
+	h := &history{}
+	for _, line := range []string{"show server", strings.Repeat("x", historyLine), strings.Repeat("x", historyLine+1), "whoami"} {
+		h.Add(line)
+	}
+	if h.Len() != 3 || h.At(0) != "whoami" || h.At(2) != "show server" {
+		t.Errorf("%d lines are remembered", h.Len())
 	}
 }
 
