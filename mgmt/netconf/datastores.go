@@ -169,7 +169,11 @@ func (ss *session) editConfig(_ *bytes.Buffer, op *element) error {
 		if err != nil {
 			return err
 		}
-		return change(c.Clone())
+		tried := c.Clone()
+		if err := change(tried); err != nil {
+			return err
+		}
+		return ss.mayChange(c, tried)
 	}
 	return ss.change(name, "edit-config", change)
 }
@@ -235,6 +239,9 @@ func (ss *session) deleteConfig(_ *bytes.Buffer, op *element) error {
 }
 
 func (ss *session) validate(_ *bytes.Buffer, op *element) error {
+	if err := ss.may("validate ns config"); err != nil {
+		return err
+	}
 	c, err := ss.source(op)
 	if err != nil {
 		return err

@@ -197,7 +197,7 @@ func (w *dataWriter) leaf(o *schema.Object, f *schema.Field, v reflect.Value) {
 	fmt.Fprintf(w.b, "</%s>", f.YANG)
 }
 
-// state writes what RFC 6022 lets clients know: capabilities, modules, sessions.
+// state writes what RFC 6022 lets clients know: capabilities, modules, sessions. Of the others' sessions hears who may show them.
 func (ss *session) state(b *bytes.Buffer) {
 	fmt.Fprintf(b, "<netconf-state xmlns=%q><capabilities>", monitoringNS)
 	for _, c := range capabilities() {
@@ -212,11 +212,13 @@ func (ss *session) state(b *bytes.Buffer) {
 		b.WriteString("</schema>")
 	}
 	b.WriteString("</schemas><sessions>")
-	s := ss.server
+	s, others := ss.server, ss.may("show system session") == nil
 	s.mu.Lock()
 	all := make([]*session, 0, len(s.sessions))
 	for _, one := range s.sessions {
-		all = append(all, one)
+		if one == ss || others {
+			all = append(all, one)
+		}
 	}
 	s.mu.Unlock()
 	slices.SortFunc(all, func(x, y *session) int { return int(x.who.ID) - int(y.who.ID) })

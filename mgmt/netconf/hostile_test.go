@@ -139,6 +139,29 @@ func TestEndlessMessages(t *testing.T) {
 	b.login("nsroot").ok(editing("candidate", server("a")))
 }
 
+// Short elements take far more room than the bytes that they come in: what all sessions together work on is bounded too.
+func TestManyElements(t *testing.T) {
+	b := newBench(t)
+	c := b.login("nsroot")
+	many := "<get><filter>" + strings.Repeat("<a/>", 3*partStep) + "</filter></get>"
+	if got := c.ask(many); !strings.Contains(got, "<data></data>") {
+		t.Error(got)
+	}
+	b.server.parts.take(maxParts - 2*partStep)
+	rpc := `<rpc xmlns="` + baseNS + `" message-id="1">` + many + `</rpc>`
+	c.write(fmt.Sprintf("\n#%d\n%s\n##\n", len(rpc), rpc))
+	if got := c.read(); !strings.Contains(got, "resource-denied") {
+		t.Error(got)
+	}
+	c.ok(editing("candidate", server("a"))) // and what is short is worked on
+	b.server.parts.give(maxParts - 2*partStep)
+	c.conn.Close()
+	b.running.Wait()
+	if b.server.parts.left != maxParts {
+		t.Errorf("%d elements are still held", maxParts-b.server.parts.left)
+	}
+}
+
 // Who says nothing, or takes no answer, is sent away, and what was held for him is free again.
 func TestSlowClients(t *testing.T) {
 	b := newBench(t)

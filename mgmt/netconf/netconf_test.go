@@ -368,6 +368,12 @@ func TestPolicies(t *testing.T) {
 	}
 	root, c := b.login("nsroot"), b.login("reader")
 	root.ok(editing("candidate", server("a")))
+	state := `<get><filter><netconf-state xmlns="` + monitoringNS + `"/></filter></get>`
+	for who, want := range map[*client]int{root: 2, c: 2, b.login("half"): 1} {
+		if got := strings.Count(who.ask(state), "<username>"); got < want || want == 1 && got > 1 {
+			t.Errorf("session %d hears of %d sessions", who.id, got)
+		}
+	}
 	for user, shown := range map[string]bool{"reader": true, "half": false} {
 		b.fake.mu.Lock()
 		hidden := schema.New()
@@ -381,7 +387,8 @@ func TestPolicies(t *testing.T) {
 	b.fake.running = schema.New()
 	for _, x := range []string{editing("running", server("x")), editing("candidate", server("x")), "<commit/>", "<commit><confirmed/></commit>", "<discard-changes/>",
 		"<copy-config><source><running/></source><target><startup/></target></copy-config>", "<copy-config><source><startup/></source><target><running/></target></copy-config>",
-		"<delete-config><target><startup/></target></delete-config>", "<lock><target><running/></target></lock>", "<kill-session><session-id>1</session-id></kill-session>"} {
+		"<delete-config><target><startup/></target></delete-config>", "<lock><target><running/></target></lock>", "<kill-session><session-id>1</session-id></kill-session>",
+		"<validate><source><candidate/></source></validate>", editing("running", server("x"), "<test-option>test-only</test-option>")} {
 		if strings.Contains(x, "<source><startup/>") {
 			root.ok("<copy-config><source><candidate/></source><target><startup/></target></copy-config>")
 		}

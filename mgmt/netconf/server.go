@@ -50,6 +50,7 @@ const (
 	maxMessage = 32 << 20 // bytes of one message
 	maxHeld    = 96 << 20 // bytes of all messages that are being read or worked on
 	maxHello   = 64 << 10 // bytes of the first message
+	maxParts   = 2000000  // elements of all messages that are being worked on: one takes a hundred bytes and more, however short it is
 )
 
 // Server is what all sessions have in common.
@@ -57,6 +58,7 @@ type Server struct {
 	appliance Appliance
 	log       *slog.Logger
 	budget    budget
+	parts     budget        // of elements
 	patience  time.Duration // with a client that does not greet, or does not take an answer
 
 	changing sync.Mutex // one operation that changes or locks something at a time
@@ -76,7 +78,7 @@ type waiting struct {
 
 // New returns a server without sessions.
 func New(a Appliance, log *slog.Logger) *Server {
-	return &Server{appliance: a, log: log, budget: budget{left: maxHeld}, patience: 2 * time.Minute, sessions: map[uint32]*session{}, locks: map[string]Peer{}}
+	return &Server{appliance: a, log: log, budget: budget{left: maxHeld}, parts: budget{left: maxParts}, patience: 2 * time.Minute, sessions: map[uint32]*session{}, locks: map[string]Peer{}}
 }
 
 // Serve is one session, from the greeting to its end. It returns when the client has said goodbye, has gone, has broken
@@ -111,7 +113,7 @@ func (s *Server) gone(ss *session) {
 	}
 	w := s.waiting
 	s.mu.Unlock()
-	ss.in.close()
+	ss.done()
 	if discard {
 		s.appliance.Discard(ss.who)
 	}
@@ -144,7 +146,7 @@ func (s *Server) kill(id uint32) bool {
 	return true
 }
 
-// budget bounds the bytes that all sessions together hold.
+// budget bounds the bytes or elements that all sessions together hold.
 type budget struct {
 	mu   sync.Mutex
 	left int

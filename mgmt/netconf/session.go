@@ -31,6 +31,7 @@ type session struct {
 	out    io.Writer
 	end    context.CancelFunc
 	closes bool // after the answer
+	parts  int  // elements of the request that is worked on, of the server's
 }
 
 // capabilities are what the server can do. XPath and url are not built.
@@ -81,9 +82,27 @@ func (ss *session) run(ctx context.Context) {
 	}
 }
 
+// parse reads a message within the elements that all sessions together may hold.
+func (ss *session) parse(msg []byte) (*element, error) {
+	return parse(msg, func() error {
+		if !ss.server.parts.take(partStep) {
+			return errTooMuch
+		}
+		ss.parts += partStep
+		return nil
+	})
+}
+
+// done gives back what the request has held.
+func (ss *session) done() {
+	ss.in.close()
+	ss.server.parts.give(ss.parts)
+	ss.parts = 0
+}
+
 // reply sends an answer, which counts for the budget like a message. A client that does not take it in time is sent away.
 func (ss *session) reply(answer []byte) error {
-	ss.in.close() // the request is done with
+	ss.done()
 	if !ss.server.budget.take(len(answer)) {
 		answer = unreadable(errTooMuch)
 	} else {
@@ -111,7 +130,8 @@ func (ss *session) greet() error {
 	if err := <-sent; err != nil {
 		return err
 	}
-	hello, err := parse(msg)
+	defer ss.done()
+	hello, err := ss.parse(msg)
 	if err != nil {
 		return err
 	}
@@ -151,7 +171,7 @@ func unreadable(err error) []byte {
 
 // answer works on one message and makes the reply to it, which bears the attributes of the request.
 func (ss *session) answer(msg []byte) []byte {
-	rpc, err := parse(msg)
+	rpc, err := ss.parse(msg)
 	if err != nil {
 		return unreadable(err)
 	}

@@ -20,9 +20,9 @@ const (
 
 // Limits of a message's tree.
 const (
-	maxDepth    = 64
-	maxElements = 2000000
-	maxAttrs    = 64 // of one element
+	maxDepth = 64
+	maxAttrs = 64   // of one element
+	partStep = 1000 // elements for which room is asked at once
 )
 
 // element is an element of a message.
@@ -33,8 +33,9 @@ type element struct {
 	text  []byte // between its tags, without that of its children
 }
 
-// parse reads a message. What is no part of XML as NETCONF uses it is refused: document types, and with them entities.
-func parse(data []byte) (*element, error) {
+// parse reads a message. What is no part of XML as NETCONF uses it is refused: document types, and with them entities. room is asked
+// before each partStep elements.
+func parse(data []byte, room func() error) (*element, error) {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	var root *element
 	var open []*element
@@ -51,8 +52,13 @@ func parse(data []byte) (*element, error) {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if elements++; len(open) >= maxDepth || elements > maxElements || len(t.Attr) > maxAttrs {
+			if len(open) >= maxDepth || len(t.Attr) > maxAttrs {
 				return nil, errors.New("the message is nested too deeply or has too many parts")
+			}
+			if elements++; elements%partStep == 1 {
+				if err := room(); err != nil {
+					return nil, err
+				}
 			}
 			e := &element{name: t.Name}
 			if len(t.Attr) > 0 {
