@@ -118,6 +118,9 @@ func (c *conn) Apply(ctx context.Context, t *api.Tables) error {
 	if t.Neighbors != nil {
 		c.p.tables.Neighbors = t.Neighbors
 	}
+	if t.Roles != nil {
+		c.p.tables.Roles = t.Roles
+	}
 	return nil
 }
 
@@ -133,6 +136,9 @@ func (c *conn) Stats(ctx context.Context) (*api.Stats, error) {
 	if t := c.p.tables; t.Config != nil {
 		st.ConfigVersion, st.FIBVersion = t.Config.Version, t.FIB.Version
 		st.HealthVersion, st.NeighborsVersion = t.Health.Version, t.Neighbors.Version
+		if t.Roles != nil {
+			st.RolesVersion = t.Roles.Version
+		}
 		for _, s := range t.Config.Services {
 			st.Services = append(st.Services, api.FlowStats{ID: s.ID, Name: s.Name, Up: slices.Contains(t.Health.Up, s.ID), OpenFlows: c.p.open[s.Name]})
 		}
