@@ -61,11 +61,15 @@ func (k *keepalived) start() {
 	dir := filepath.Dir(k.conf)
 	k.process = exec.Command(path, "-P", "-n", "-l", "-D", "-f", k.conf, "-p", dir+"/pid", "-r", dir+"/vrrp.pid")
 	k.process.Stdout, k.process.Stderr = t.Output(), t.Output()
-	// Its child is in its group, and both are to be gone at the end.
-	k.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	within(k.host.ns, func() { err = k.process.Start() })
-	must(t, err)
-	t.Cleanup(k.kill)
+	// Its child is in its group, and both are to be gone at the end, that of the thread if the test dies.
+	k.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	started, over := make(chan error), make(chan struct{})
+	go within(k.host.ns, func() {
+		started <- k.process.Start()
+		<-over
+	})
+	must(t, <-started)
+	t.Cleanup(func() { k.kill(); close(over) })
 }
 
 // kill has it die without a word. What it leaves behind is cleared away, as the death of a node would.
