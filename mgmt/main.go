@@ -102,6 +102,8 @@ func run(config string) error {
 		Log:      log,
 		Banner:   bannerOf(s.SSH.Banner),
 		Backend:  a.backend,
+
+		NewPassword: a.newPassword,
 		Subsystems: map[string]sshd.Subsystem{
 			"netconf": a.netconfDoor(func(l sshd.Login, command string) error { return accounts.MayDo(l.Person, command) }),
 			"sftp":    transfer.Subsystem(a.transfers(s, config, accounts)),

@@ -26,6 +26,8 @@ type Options struct {
 	Idle   time.Duration // greatest time between two keys; 0 means DefaultIdle
 	Prompt string        // as `set cli prompt` takes it
 
+	Renew func(password string) error // the user must choose another password first, which this gives him; nil: he need not
+
 	Terminal string // what the client calls its terminal, e.g. xterm, for programs of the system
 }
 
@@ -128,6 +130,9 @@ func (s *Session) interactive() int {
 	s.runner.confirm, s.runner.live, s.runner.lend = s.confirm, t, s.lend
 	t.SetBracketedPasteMode(true)
 	defer t.SetBracketedPasteMode(false)
+	if s.o.Renew != nil && !s.renew(t) {
+		return 1
+	}
 	// The first prompt, like any other, begins a line: tools look for it there, and the terminal has been told things before.
 	s.print(clean(whole(s.o.Banner)) + " Done\n")
 	for {

@@ -35,6 +35,8 @@ type Preferences struct {
 	Idle     time.Duration // greatest time between two keys
 	Prompt   string        // "": the usual one
 	Sessions int           // at once
+
+	NewPassword bool // he must choose another password before anything else
 }
 
 // Accounts are all who may log in.
@@ -157,6 +159,7 @@ func (a *Accounts) Preferences(p Person) Preferences {
 	if u := schema.Get[schema.SystemUser](c, p.Name); u != nil {
 		take(u.Timeout, u.PromptString)
 		out.Sessions = int(u.MaxSession)
+		out.NewPassword = u.ForcePasswordChange == "ENABLED" && !p.Remote // a server's passwords are the server's
 	}
 	return out
 }

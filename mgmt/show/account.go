@@ -49,6 +49,9 @@ func showUser(p *page) error {
 		}
 		p.f("User name: %s\tLogs in by: %s\tExternal Authentication: %s\n", u.Name, with, u.ExternalAuth)
 		p.setting("Prompt", u.PromptString)
+		if u.ForcePasswordChange == "ENABLED" {
+			p.f("\t\tForce password change: ENABLED\n")
+		}
 		if u.Timeout > 0 {
 			p.f("\t\tTimeout: %d sec\n", u.Timeout)
 		}

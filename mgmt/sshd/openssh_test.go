@@ -35,18 +35,23 @@ func newOpenSSH(t *testing.T, change func(*Options)) *openSSH {
 			t.Fatalf("%v: make deps installs openssh-client and sshpass", err)
 		}
 	}
-	dir := t.TempDir()
 	_, public, private := logins.Key(t)
-	if err := os.WriteFile(filepath.Join(dir, "id"), private, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d := start(t, func(o *Options) {
+	return newOpenSSHWith(t, private, func(o *Options) {
 		o.Accounts = accountsOf(t, &appliance{config: schema.New()}, aaa.Account{Name: "nsroot", PasswordHash: logins.Hash(rootPassword), AuthorizedKeys: logins.File(t, public, 0o600)})
 		if change != nil {
 			change(o)
 		}
 	})
-	return &openSSH{d, dir}
+}
+
+// newOpenSSHWith is the same with a key of the test's own and whatever accounts it gives.
+func newOpenSSHWith(t *testing.T, private []byte, change func(*Options)) *openSSH {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "id"), private, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &openSSH{start(t, change), dir}
 }
 
 // command is `ssh nsroot@door more...`.

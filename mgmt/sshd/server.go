@@ -38,11 +38,13 @@ type Options struct {
 	HostKey    string                    // file; it is made at the first start
 	Backend    func(Login) shell.Backend // what a session works on
 	Subsystems map[string]Subsystem
-	Host       func() string // name of the appliance, for the prompt
-	Banner     func() string // shown before the login; nil: nothing is
-	Greeting   string        // shown after it, in an interactive session
-	Log        *slog.Logger  // audit: logins, failures, commands
-	Limits     Limits
+	// NewPassword gives the user of a session another password; nil: nobody can change his, and who must has no session.
+	NewPassword func(l Login, plain string) error
+	Host        func() string // name of the appliance, for the prompt
+	Banner      func() string // shown before the login; nil: nothing is
+	Greeting    string        // shown after it, in an interactive session
+	Log         *slog.Logger  // audit: logins, failures, commands
+	Limits      Limits
 }
 
 // Server is the SSH door.

@@ -153,6 +153,9 @@ func (s *Server) session(ss ssh.Session) {
 			o.Banner = s.opt.Greeting
 			o.Width, o.Height = size(term.first)
 			o.Terminal = term.kind
+			if like.NewPassword {
+				o.Renew = func(plain string) error { return s.opt.NewPassword(e.Login, plain) }
+			}
 		}
 		sh := shell.New(ss, b, o)
 		if hasPTY {
@@ -191,6 +194,12 @@ func (s *Server) serve(ss ssh.Session, kind string, run func(context.Context, co
 		return
 	}
 	defer s.leave(e)
+	if like.NewPassword && (kind != "shell" || s.opt.NewPassword == nil) {
+		log.Warn("session refused, the password must be changed first", "kind", kind)
+		_, _ = io.WriteString(ss.Stderr(), "ERROR: "+mustChange+"\r\n")
+		_ = ss.Exit(1)
+		return
+	}
 	log = log.With("session", e.ID)
 	log.Info("session begins", "kind", kind)
 	code := 1
@@ -379,6 +388,9 @@ func (a *audited) Alias(user, word, command string) error {
 	}
 	return err
 }
+
+// mustChange is what those read who come by another door than a terminal.
+const mustChange = "The password of this account must be changed before anything else: log in with a terminal, which asks for the new one"
 
 var errFault = errors.New("Internal error; the log says more")
 

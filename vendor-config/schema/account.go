@@ -21,6 +21,8 @@ type SystemUser struct {
 	PromptString string `cli:"promptString" max:"63" help:"Prompt of the user's sessions; %u user, %h host name, %T time, %d date, %! number of the command"`
 	Timeout      uint32 `cli:"timeout" min:"10" max:"100000000" unit:"seconds" help:"Time without a key after which a session of the user ends; without it that of a group or of system parameter"`
 	MaxSession   uint8  `cli:"maxsession" min:"1" max:"40" def:"20" help:"Sessions that the user may have at once"`
+
+	ForcePasswordChange string `cli:"forcePasswordChange" enum:"ENABLED,DISABLED" def:"DISABLED" help:"With ENABLED the user must choose another password at the next login before anything else works; then it is DISABLED again"`
 }
 
 // SystemUserPolicy binds a command policy to a user.
