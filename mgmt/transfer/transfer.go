@@ -44,7 +44,8 @@ type Options struct {
 const (
 	maxFile  = 512 << 20 // bytes of one file
 	leastRun = 64 << 20  // bytes of the disk that transfers leave free, so that the configuration can be saved
-	maxOpen  = 64        // files of a session at once
+	leastNew = 1000      // files that transfers leave room for, where the disk has a bound for their number
+	maxOpen  = 64        // files of a session at once, and folders
 )
 
 // Subsystem serves "sftp" at the SSH door.
@@ -74,8 +75,10 @@ type handler struct {
 	login sshd.Login
 	log   *slog.Logger
 
-	mu   sync.Mutex
-	open map[*file]struct{}
+	mu      sync.Mutex
+	open    map[*file]struct{}
+	folders int // that are being listed
+	names   int // in them
 }
 
 // place is where a path of the client leads.
@@ -230,6 +233,11 @@ func (h *handler) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 
 // openFile opens a regular file: neither a device nor a pipe, at which somebody would wait for ever.
 func (h *handler) openFile(root *os.Root, p place, flags int) (*file, error) {
+	if flags&os.O_CREATE != 0 {
+		if err := roomIn(root); err != nil {
+			return nil, err
+		}
+	}
 	f, err := root.OpenFile(p.name, flags&^os.O_TRUNC|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
@@ -302,13 +310,35 @@ func (f *file) room() error {
 	if time.Since(f.checked) < 100*time.Millisecond {
 		return nil
 	}
-	var s unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
+	if err := roomAt(f.File); err != nil {
 		return err
 	}
-	if s.Bavail*uint64(s.Bsize) < leastRun {
-		return fmt.Errorf("the disk has less than %d MB left", leastRun>>20)
-	}
 	f.checked = time.Now()
+	return nil
+}
+
+// roomIn asks whether the disk of a folder has room for one more file; empty ones and folders fill it too.
+func roomIn(root *os.Root) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return roomAt(d)
+}
+
+var statfs = unix.Fstatfs // a test has a small disk
+
+func roomAt(f *os.File) error {
+	var s unix.Statfs_t
+	if err := statfs(int(f.Fd()), &s); err != nil {
+		return err
+	}
+	switch {
+	case s.Bavail*uint64(s.Bsize) < leastRun:
+		return fmt.Errorf("the disk has less than %d MB left", leastRun>>20)
+	case s.Files > 0 && s.Ffree < leastNew:
+		return fmt.Errorf("the disk has room for less than %d files", leastNew)
+	}
 	return nil
 }

@@ -1,11 +1,13 @@
 package transfer
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pkg/sftp"
@@ -29,7 +31,12 @@ func (h *handler) Filecmd(r *sftp.Request) error {
 	case "Rmdir":
 		return h.do("rm", "", p, func(root *os.Root) error { return remove(root, p, true) })
 	case "Mkdir":
-		return h.do("put", "", p, func(root *os.Root) error { return root.Mkdir(p.name, 0o700) })
+		return h.do("put", "", p, func(root *os.Root) error {
+			if err := roomIn(root); err != nil {
+				return err
+			}
+			return root.Mkdir(p.name, 0o700)
+		})
 	case "Rename":
 		return h.rename(p, r.Target, false)
 	}
@@ -150,8 +157,11 @@ func (h *handler) stat(p place, stat func(*os.Root, string) (fs.FileInfo, error)
 	return out, nil
 }
 
-// maxListed bounds what is listed of a folder.
-const maxListed = 10_000
+// Bounds of what is listed: of a folder, and of all that a session has open at once.
+const (
+	maxListed = 10_000
+	maxNames  = 2 * maxListed
+)
 
 func (h *handler) list(p place) (sftp.ListerAt, error) {
 	var out listing
@@ -159,7 +169,7 @@ func (h *handler) list(p place) (sftp.ListerAt, error) {
 		for _, f := range h.o.Folders {
 			out = append(out, folder(f.Name))
 		}
-		return out, nil
+		return h.keep(out)
 	}
 	err := h.look(p, func(root *os.Root) error {
 		d, err := root.Open(p.name)
@@ -187,7 +197,37 @@ func (h *handler) list(p place) (sftp.ListerAt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return h.keep(out)
+}
+
+// keep counts a folder that is being listed, until the client closes it.
+func (h *handler) keep(l listing) (sftp.ListerAt, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.folders >= maxOpen || h.names+len(l) > maxNames {
+		return nil, errors.New("too many folders are open in this session")
+	}
+	h.folders++
+	h.names += len(l)
+	return &openFolder{listing: l, h: h}, nil
+}
+
+// openFolder is a listing that counts until it is closed.
+type openFolder struct {
+	listing
+	h    *handler
+	once sync.Once
+}
+
+// Close ends the listing.
+func (o *openFolder) Close() error {
+	o.once.Do(func() {
+		o.h.mu.Lock()
+		defer o.h.mu.Unlock()
+		o.h.folders--
+		o.h.names -= len(o.listing)
+	})
+	return nil
 }
 
 // look is do for what only reads names: it is not written down, or each scp would be ten lines.
