@@ -127,3 +127,33 @@ func fromClients(server string) (n int, err error) {
 	}
 	return n, nil
 }
+
+// TestSlowStart: a server that comes back gets its percentage of the connections while no interval raises that, its full part once one
+// does, and nobody is refused.
+func TestSlowStart(t *testing.T) {
+	mustSettle(t)
+	shell(t, "set lb vserver web -newServiceRequest 20 PERCENT")
+	defer shell(t, "unset lb vserver web -newServiceRequest -newServiceRequestIncrementInterval")
+	if err := lab.Stop("s2-nginx"); err != nil {
+		t.Fatal(err)
+	}
+	waitState(t, "web-s2", "DOWN", 30*time.Second)
+	if err := lab.WebServer(1); err != nil {
+		t.Fatal(err)
+	}
+	waitState(t, "web-s2", "UP", 30*time.Second)
+	for range 2 { // it stays there
+		if r := get(t, 300); r.Failed != 0 || r.By["s2"] == 0 || r.By["s2"] > 60 || r.By["s1"] < 100 || r.By["s3"] < 100 {
+			t.Errorf("with 20 percent of a third for s2 %d of 300 failed %v, served by %v", r.Failed, r.Errors, r.By)
+		}
+	}
+	shell(t, "set lb vserver web -newServiceRequestIncrementInterval 1")
+	if err := topology.Eventually(30*time.Second, func() error {
+		if r := get(t, 60); r.Failed != 0 || r.By["s2"] != 20 {
+			return fmt.Errorf("with 20 percent more each second s2 has not a third: %d of 60 failed %v, served by %v", r.Failed, r.Errors, r.By)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}

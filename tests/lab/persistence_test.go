@@ -107,3 +107,54 @@ func sharedPersistence(t *testing.T) {
 		}
 	}
 }
+
+// TestSpillover: who comes while the only connection that the vserver may have is open goes to the backup and, with -soPersistence,
+// stays there when that has ended; others do not.
+func TestSpillover(t *testing.T) {
+	mustSettle(t)
+	from := clientAddresses(t, 3)
+	shell(t, "add service first s1 HTTP 8080; add service second s2 HTTP 8080; add lb vserver spare HTTP 0.0.0.0 0; bind lb vserver spare second")
+	shell(t, "add lb vserver spills HTTP "+topology.VIP+" 8092 -backupVServer spare -soMethod CONNECTION -soThreshold 1 -soPersistence ENABLED; bind lb vserver spills first")
+	defer shell(t, "rm lb vserver spills; rm lb vserver spare; rm service first; rm service second")
+	waitState(t, "first", "UP", 30*time.Second)
+	waitState(t, "second", "UP", 30*time.Second)
+	open := func(n int) {
+		t.Helper()
+		if err := topology.Eventually(30*time.Second, func() error {
+			out, err := lab.Basic().Shell("stat lb vserver spills")
+			if want := fmt.Sprintf("Current connections -- %d ", n); err == nil && !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+				err = fmt.Errorf("the statistics do not say %q:\n%s", want, out)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goes := func(when, a, want string) {
+		t.Helper()
+		out, err := client("curl", "-sS", "-m", "30", "--interface", a, "http://"+topology.VIP+":8092/").CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != want {
+			t.Errorf("%s %s is served by %q (%v), want %s", when, a, got, err, want)
+		}
+	}
+	hold := client("nc", "-s", from[0], topology.VIP, "8092")
+	if _, err := hold.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := hold.Start(); err != nil {
+		t.Fatal(err)
+	}
+	open(1)
+	goes("beyond the threshold", from[1], "s2")
+	hold.Process.Kill()
+	hold.Wait()
+	open(0)
+	goes("with room again, spilled before,", from[1], "s2")
+	goes("with room again", from[2], "s1")
+	open(0)
+	if out := strings.Join(strings.Fields(shell(t, "show lb persistentSessions spills")), " "); !strings.Contains(out, "SPILLOVER "+from[1]+" * spills spare (backup vserver)") || strings.Contains(out, "2)") {
+		t.Errorf("the sessions are not that of %s alone:\n%s", from[1], out)
+	}
+	shell(t, "clear lb persistentSessions spills")
+	goes("when its session is cleared", from[1], "s1")
+}
