@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -18,7 +19,7 @@ import (
 func handlerOf(t *testing.T) (*handler, string) {
 	dir := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
-	return &handler{o: Options{Folders: []Folder{{Name: "config", Path: dir}}, May: func(sshd.Login, string) error { return nil }, Log: log}, log: log}, dir
+	return &handler{ctx: t.Context(), o: Options{Folders: []Folder{{Name: "config", Path: dir}}, May: func(sshd.Login, string) error { return nil }, Log: log}, log: log}, dir
 }
 
 // TestListingsAreBounded: who opens folders and never closes them is refused more, and closing makes room.
@@ -51,6 +52,28 @@ func TestListingsAreBounded(t *testing.T) {
 				t.Errorf("after one was closed: %v", err)
 			}
 		})
+	}
+}
+
+// TestNothingIsDoneForWhoHasGone: what a client has asked for before its session was ended waits in the library, and is not done.
+func TestNothingIsDoneForWhoHasGone(t *testing.T) {
+	h, dir := handlerOf(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	h.ctx = ctx
+	cancel()
+	r := sftp.NewRequest("Put", "/config/x")
+	r.Flags = 0x1a
+	if _, err := h.Filewrite(r); err == nil {
+		t.Error("a file is written")
+	}
+	if _, err := h.Filelist(sftp.NewRequest("List", "/config")); err == nil {
+		t.Error("a folder is listed")
+	}
+	if h.Filecmd(sftp.NewRequest("Mkdir", "/config/y")) == nil {
+		t.Error("a folder is made")
+	}
+	if all, _ := os.ReadDir(dir); len(all) != 0 {
+		t.Errorf("%d are left", len(all))
 	}
 }
 

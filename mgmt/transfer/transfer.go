@@ -51,7 +51,7 @@ const (
 // Subsystem serves "sftp" at the SSH door.
 func Subsystem(o Options) sshd.Subsystem {
 	return func(ctx context.Context, l sshd.Login, rw io.ReadWriter) int {
-		h := &handler{o: o, login: l, log: o.Log.With("user", l.User, "source", l.Source, "session", l.ID)}
+		h := &handler{o: o, login: l, ctx: ctx, log: o.Log.With("user", l.User, "source", l.Source, "session", l.ID)}
 		s := sftp.NewRequestServer(channel{rw}, sftp.Handlers{FileGet: h, FilePut: h, FileCmd: h, FileList: h})
 		stop := context.AfterFunc(ctx, func() { s.Close() })
 		defer stop()
@@ -73,6 +73,7 @@ func (channel) Close() error { return nil }
 type handler struct {
 	o     Options
 	login sshd.Login
+	ctx   context.Context // of the session: what a client has asked for before it went is not done any more
 	log   *slog.Logger
 
 	mu      sync.Mutex
@@ -125,18 +126,28 @@ func (p place) root() (*os.Root, error) {
 }
 
 // hidden tells whether a file is one of the hidden by another name, such as a link to it.
-func (p place) hidden(r *os.Root, info fs.FileInfo) bool {
+func (p place) hidden(r *os.Root, info fs.FileInfo) bool { return among(p.secrets(r), info) }
+
+// secrets are the hidden files that are there.
+func (p place) secrets(r *os.Root) (all []fs.FileInfo) {
 	for _, name := range p.folder.Hidden {
-		if other, err := r.Lstat(name); err == nil && os.SameFile(other, info) {
-			return true
+		if info, err := r.Lstat(name); err == nil {
+			all = append(all, info)
 		}
 	}
-	return false
+	return all
+}
+
+func among(all []fs.FileInfo, info fs.FileInfo) bool {
+	return slices.ContainsFunc(all, func(other fs.FileInfo) bool { return os.SameFile(other, info) })
 }
 
 // do asks whether the user may, does it, and writes down what came of it.
 func (h *handler) do(verb, where string, p place, f func(r *os.Root) error) error {
 	command := "scp " + verb + " " + p.shown
+	if err := h.ctx.Err(); err != nil {
+		return err
+	}
 	err := h.o.May(h.login, command)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errDenied, err)

@@ -171,6 +171,9 @@ func (h *handler) list(p place) (sftp.ListerAt, error) {
 		}
 		return h.keep(out)
 	}
+	if h.full() {
+		return nil, errFolders
+	}
 	err := h.look(p, func(root *os.Root) error {
 		d, err := root.Open(p.name)
 		if err != nil {
@@ -181,8 +184,9 @@ func (h *handler) list(p place) (sftp.ListerAt, error) {
 		if err != nil && err != io.EOF {
 			return err
 		}
+		secrets := p.secrets(root)
 		for _, info := range all {
-			if !p.hidden(root, info) {
+			if !among(secrets, info) {
 				out = append(out, info)
 			}
 		}
@@ -205,11 +209,20 @@ func (h *handler) keep(l listing) (sftp.ListerAt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.folders >= maxOpen || h.names+len(l) > maxNames {
-		return nil, errors.New("too many folders are open in this session")
+		return nil, errFolders
 	}
 	h.folders++
 	h.names += len(l)
 	return &openFolder{listing: l, h: h}, nil
+}
+
+var errFolders = errors.New("too many folders are open in this session")
+
+// full tells, before a folder is read, that there is no place for it.
+func (h *handler) full() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.folders >= maxOpen || h.names >= maxNames
 }
 
 // openFolder is a listing that counts until it is closed.
@@ -232,6 +245,9 @@ func (o *openFolder) Close() error {
 
 // look is do for what only reads names: it is not written down, or each scp would be ten lines.
 func (h *handler) look(p place, f func(*os.Root) error) error {
+	if err := h.ctx.Err(); err != nil {
+		return err
+	}
 	if err := h.o.May(h.login, "scp get "+p.shown); err != nil {
 		h.write("scp get "+p.shown, err)
 		return errDenied
