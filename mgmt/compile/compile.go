@@ -55,6 +55,9 @@ func Compile(c *schema.Config, s *State, prev *Compiled) (*Compiled, error) {
 	if m.out.Queries = prev.Queries; !c.Same(prev.Index.c, servers) {
 		m.out.Queries = m.x.queries()
 	}
+	if err := m.checkTracked(); err != nil {
+		return nil, err
+	}
 	m.out.Routers = m.routers()
 	m.config.StartupFactor = StartupRRFactor(c)
 	m.config.DownStateRST = downStateRST(c)

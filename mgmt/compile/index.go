@@ -11,6 +11,7 @@ import (
 var (
 	nsIPs           = schema.Of[schema.NSIP]()
 	routerRows      = schema.Of[schema.VRID]()
+	trackRows       = schema.Of[schema.VRIDTrack]()
 	servers         = schema.Of[schema.Server]()
 	serviceRows     = schema.Of[schema.Service]()
 	vserverRows     = schema.Of[schema.LBVserver]()

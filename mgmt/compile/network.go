@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"sluice/dataplane/api"
 	"sluice/vendor-config/schema"
@@ -144,7 +145,7 @@ func portsOfVLANs(c *schema.Config, ports []Port) (map[uint16]int, error) {
 	for _, b := range schema.All[schema.VLANInterface](c) {
 		p := slices.IndexFunc(ports, func(p Port) bool { return p.Name == b.Ifnum })
 		if p < 0 {
-			fail(schema.Refuse(schema.NoSuchRow, "ifnum", b.Ifnum))
+			fail(noPortNamed("ifnum", b.Ifnum, ports))
 			continue
 		}
 		if q, ok := out[b.ID]; ok && q != p {
@@ -154,6 +155,15 @@ func portsOfVLANs(c *schema.Config, ports []Port) (map[uint16]int, error) {
 		out[b.ID] = p
 	}
 	return out, first
+}
+
+// noPortNamed refuses a port that the machine does not have; what it has stands behind it.
+func noPortNamed(word, name string, ports []Port) *schema.Refusal {
+	var names []string
+	for _, p := range ports {
+		names = append(names, p.Name)
+	}
+	return schema.Refuse(schema.NoSuchRow, word, name).Because("the interfaces are " + strings.Join(names, ", "))
 }
 
 // connect derives the connected subnets.

@@ -132,6 +132,18 @@ func (x *Index) vserversOfRouters(ids map[netip.Addr]uint8) map[uint8][]string {
 	return all
 }
 
+// checkTracked refuses to track a port that is not there: it would never be DOWN, and a slip of the finger be a tracking that does
+// nothing.
+func (m *maker) checkTracked() error {
+	for row := range m.x.c.Each(trackRows) {
+		t := row.(*schema.VRIDTrack)
+		if !slices.ContainsFunc(m.s.Ports, func(p Port) bool { return p.Name == t.TrackifNum }) {
+			return noPortNamed("trackifNum", t.TrackifNum, m.s.Ports)
+		}
+	}
+	return nil
+}
+
 func trackedPorts(c *schema.Config, id uint8) (ports []string) {
 	for _, t := range schema.All[schema.VRIDTrack](c) {
 		if t.ID == id {

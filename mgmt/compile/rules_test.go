@@ -163,7 +163,8 @@ func TestRefusals(t *testing.T) {
 		bend       func(c *schema.Config) // for what the grammar would not let through
 		want       []string
 	}{
-		{"a port that is not there", "add vlan 2\nbind vlan 2 -ifnum 1/9", nil, []string{"No such resource [ifnum, 1/9]"}},
+		{"a port that is not there", "add vlan 2\nbind vlan 2 -ifnum 1/9", nil, []string{"No such resource [ifnum, 1/9]: the interfaces are 1/1, 1/2"}},
+		{"a tracked port that is not there", "add vrID 2\nbind vrID 2 -trackifNum 1/9", nil, []string{"No such resource [trackifNum, 1/9]: the interfaces are 1/1, 1/2"}},
 		{"a VLAN on two ports", "add vlan 2\nbind vlan 2 -ifnum 1/1\nbind vlan 2 -ifnum 1/2", nil, []string{"vlan 2", "1/1"}},
 		{"one subnet on two ports", "add vlan 2\nbind vlan 2 -ifnum 1/2\nbind vlan 2 -IPAddress 10.1.0.6 255.255.255.0\n" +
 			"add vlan 3\nbind vlan 3 -ifnum 1/1\nbind vlan 3 -IPAddress 10.1.0.5 255.255.255.0", nil,
