@@ -48,7 +48,7 @@ func TestImport(t *testing.T) {
 	d.do("add server old 10.1.0.9")
 	d.put("ns.conf", deviceFile)
 	got := d.do("import ns.conf ns.conf")
-	if got != "ERROR: Lines rejected [1, 7]: the others are taken over; put these right and import the file again" {
+	if got != "ERROR: Lines rejected [1 of 7]: the others are taken over; put these right and import the file again" {
 		t.Errorf("import: %s", got)
 	}
 	op := parsed(t, "import ns.conf /config/ns.conf")

@@ -371,7 +371,7 @@ func (im *importer) remember(tokens []Token) {
 		words = append(words, t.Text)
 	}
 	switch {
-	case verb == "bind" && len(words) > 1:
+	case verb == "bind" && len(words) > 1 && !im.absent[words[0]]: // or else all lines of it are kept for what it is bound to
 		im.absent[strings.Join(words[1:], " ")] = true
 	case verb == "add" && len(words) > 0:
 		names, err := expand(Token{Text: words[0]})

@@ -160,6 +160,14 @@ func TestImportedLines(t *testing.T) {
 			{"add foo bar thing", "stored", "No such command [foo]"},
 			{"add service y thing HTTP 80", "stored", "it needs thing, which is stored only"},
 		},
+		"what needs what was rejected is rejected": {
+			{"add server s1 10.1.0.300", "rejected", "Invalid IP address"},
+			{"add service w s1 HTTP 80", "rejected", "No such resource [serverName, s1]"},
+			{"add lb vserver v SSL 10.1.0.50 443", "stored", "Feature not supported in this release [serviceType, SSL]"},
+			{"bind lb vserver v w", "stored", "it needs v, which is stored only"},
+			{"add lb vserver h HTTP 10.1.0.51 80", "applied", ""},
+			{"bind lb vserver h w", "rejected", "No such resource [serviceName, w]"},
+		},
 		"an address that is only stored is not taken": {
 			{"add ns ip 10.1.0.5 255.255.255.0 -ospfArea 7", "stored", "Feature not supported in this release [ospfArea]"},
 			{"add route 0.0.0.0 0.0.0.0 10.1.0.1", "stored", "it needs an ns ip on the subnet of 10.1.0.1, which is stored only"},

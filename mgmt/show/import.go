@@ -46,7 +46,7 @@ func Rejected(im *grammar.Imported) error {
 	if n == 0 {
 		return nil
 	}
-	return schema.Refuse("Lines rejected", fmt.Sprint(n), fmt.Sprint(len(im.Lines))).Because("the others are taken over; put these right and import the file again")
+	return schema.Refuse("Lines rejected", fmt.Sprintf("%d of %d", n, len(im.Lines))).Because("the others are taken over; put these right and import the file again")
 }
 
 func count(n int, what string) string {
