@@ -42,6 +42,9 @@ func parseFilters(parts []string) ([]*filter, error) {
 	return all, nil
 }
 
+// grepOptions are the options of grep that there are, each a letter; several may stand behind one hyphen.
+const grepOptions = "cEivwx"
+
 // parseFilter reads `grep [-c] [-E] [-i] [-v] [-w] [-x] <pattern>`.
 func parseFilter(text string) (*filter, error) {
 	tokens, _, err := grammar.Tokenize(text)
@@ -51,8 +54,7 @@ func parseFilter(text string) (*filter, error) {
 	if len(tokens) == 0 || !strings.EqualFold(tokens[0].Text, "grep") {
 		return nil, schema.Refuse(schema.NoSuchCommand, strings.TrimSpace(text)).Because("only grep stands behind |")
 	}
-	f := &filter{}
-	pattern, flags, extended, word, exact := "", "", false, false, false
+	pattern, options := "", ""
 	for i, t := range tokens[1:] {
 		if !t.Keyword {
 			if i != len(tokens)-2 {
@@ -61,37 +63,29 @@ func parseFilter(text string) (*filter, error) {
 			pattern = t.Text
 			break
 		}
-		switch t.Text {
-		case "-c":
-			f.count = true
-		case "-v":
-			f.invert = true
-		case "-E":
-			extended = true
-		case "-i":
-			flags = "(?i)"
-		case "-w":
-			word = true
-		case "-x":
-			exact = true
-		default:
-			return nil, schema.Refuse(schema.NoSuchArg, t.Text)
+		if t.Text == "-" || strings.Trim(t.Text[1:], grepOptions) != "" {
+			return nil, schema.Refuse(schema.NoSuchArg, t.Text).Because("grep has -" + strings.Join(strings.Split(grepOptions, ""), " -"))
 		}
+		options += t.Text[1:]
 	}
 	if last := tokens[len(tokens)-1]; len(tokens) == 1 || last.Keyword {
 		return nil, schema.Refuse(schema.Missing, "pattern")
 	}
-	expression := pattern
-	if !extended {
+	has := func(option string) bool { return strings.Contains(options, option) }
+	f, expression := &filter{count: has("c"), invert: has("v")}, pattern
+	if !has("E") {
 		expression = basic(pattern)
 	}
-	if word {
+	if has("w") {
 		expression = `\b(?:` + expression + `)\b`
 	}
-	if exact {
+	if has("x") {
 		expression = `^(?:` + expression + `)$`
 	}
-	if f.match, err = compile(flags+expression, pattern); err != nil {
+	if has("i") {
+		expression = "(?i)" + expression
+	}
+	if f.match, err = compile(expression, pattern); err != nil {
 		return nil, err
 	}
 	return f, nil

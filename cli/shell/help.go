@@ -27,7 +27,8 @@ func help(words []string, c *schema.Config) (string, error) {
 	}
 }
 
-// listing shows candidates one a line; at most limit of them unless it is 0.
+// listing shows candidates one a line; at most limit of them unless it is 0. What several say alike, as the values of an argument do,
+// stands once above them.
 func listing(list []grammar.Candidate, limit int) string {
 	width := 12
 	for _, c := range list {
@@ -39,7 +40,15 @@ func listing(list []grammar.Candidate, limit int) string {
 			fmt.Fprintf(&b, "  ... and %d more; begin the word to see fewer\n", len(list)-limit)
 			break
 		}
-		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, c.Text, c.Help), " ") + "\n")
+		help := c.Help
+		above, below := i > 0 && list[i-1].Help == help, i+1 < len(list) && list[i+1].Help == help
+		if help != "" && below && !above {
+			b.WriteString("  " + help + ":\n")
+		}
+		if above || below {
+			help = ""
+		}
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, c.Text, help), " ") + "\n")
 	}
 	return b.String()
 }
