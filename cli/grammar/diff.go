@@ -267,8 +267,8 @@ func changesOf(o *schema.Object, old, row any) (lines []string) {
 		return nil
 	}
 	v := reflect.ValueOf(row).Elem()
-	fresh := reflect.New(o.Type).Elem()
 	var place, set, unset string
+	var said []*schema.Field
 	for _, f := range fields {
 		if f.CLI == "state" && o.Has("enable") {
 			verb := "disable"
@@ -287,8 +287,14 @@ func changesOf(o *schema.Object, old, row any) (lines []string) {
 			}
 			continue
 		}
-		fresh.Set(v)
-		if f.Reset(o, fresh); f.Text(fresh) == f.Text(v) && f.After == "" && o.Has("unset") {
+		for f.After != "" { // it is written with the keyword that it stands behind
+			f = o.Field(f.After)
+		}
+		if slices.Contains(said, f) {
+			continue
+		}
+		said = append(said, f)
+		if o.Has("unset") && usual(o, f, v) {
 			unset += " -" + f.CLI
 			continue
 		}
@@ -307,6 +313,18 @@ func changesOf(o *schema.Object, old, row any) (lines []string) {
 	return lines
 }
 
+// usual tells whether an argument, and what stands behind it, is what unset makes of it.
+func usual(o *schema.Object, f *schema.Field, v reflect.Value) bool {
+	fresh := reflect.New(o.Type).Elem()
+	fresh.Set(v)
+	for _, f := range append(after(keyword{o, f}), f) {
+		if f.Reset(o, fresh); f.Text(fresh) != f.Text(v) {
+			return false
+		}
+	}
+	return true
+}
+
 // placed tells whether set takes the argument without its name.
 func placed(f *schema.Field) bool {
 	return f.Pos > 0 && (slices.Contains(f.Only, "set") || slices.Contains(f.Also, "set"))
@@ -314,9 +332,6 @@ func placed(f *schema.Field) bool {
 
 // argument is an argument of set. What stands behind a keyword is written with it.
 func argument(o *schema.Object, f *schema.Field, v reflect.Value) string {
-	if f.After != "" {
-		f = o.Field(f.After)
-	}
 	words := []string{"", "-" + f.CLI}
 	if !f.Flag {
 		words = append(words, values(f, v)...)

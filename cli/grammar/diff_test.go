@@ -45,7 +45,7 @@ func TestDiff(t *testing.T) {
 	base := []string{
 		"add ns ip 10.1.0.5 255.255.255.0", "add server s1 10.2.0.11", "add server s2 10.2.0.12",
 		"add service a s1 HTTP 80", "add service b s2 HTTP 80",
-		"add lb vserver v HTTP 10.1.0.50 80", "add lb vserver w HTTP 10.1.0.51 80", "bind lb vserver v a", "bind lb vserver w a",
+		"add lb vserver v HTTP 10.1.0.50 80", "add lb vserver w HTTP 10.1.0.51 80 -newServiceRequest 5 PERCENT", "bind lb vserver v a", "bind lb vserver w a",
 	}
 	for _, row := range []struct{ name, more, want string }{
 		{"nothing", "", ""},
@@ -54,6 +54,10 @@ func TestDiff(t *testing.T) {
 		{"a change", "set service a -cltTimeout 7", "set service a -cltTimeout 7"},
 		{"a default", "set lb vserver v -lbMethod ROUNDROBIN", "set lb vserver v -lbMethod ROUNDROBIN"},
 		{"a state", "disable service b", "disable service b"},
+		{"a number and its unit", "set lb vserver v -newServiceRequest 5 PERCENT", "set lb vserver v -newServiceRequest 5 PERCENT"},
+		{"a unit alone", "set lb vserver w -newServiceRequest 5", "set lb vserver w -newServiceRequest 5 PER_SECOND"},
+		{"a number and its unit as they were at first", "unset lb vserver w -newServiceRequest", "unset lb vserver w -newServiceRequest"},
+		{"words behind a stored argument", "set ns param -cip ENABLED X-Client", "set ns param -cip ENABLED X-Client"},
 		{"what is fixed is made again with all that refers to it", "unbind lb vserver v a|unbind lb vserver w a|rm service a|add service a s2 HTTP 81|bind lb vserver v a",
 			"unbind lb vserver w a|unbind lb vserver v a|rm service a|add service a s2 HTTP 81 -gslb NONE|bind lb vserver v a"},
 		{"a reference to what is new", "add lb vserver z HTTP 10.1.0.52 80|set lb vserver v -backupVServer z", "add ns ip 10.1.0.52 255.255.255.255 -type VIP|add lb vserver z HTTP 10.1.0.52 80|set lb vserver v -backupVServer z"},
