@@ -18,6 +18,7 @@ import (
 func TestServiceUp(t *testing.T) {
 	const base = "add ns ip 10.1.0.5 255.255.255.0\nadd server s 10.1.0.11\nadd service x s TCP 80\n"
 	const two = "add lb monitor a TCP\nadd lb monitor b TCP\nbind service x -monitorName a\nbind service x -monitorName b\n"
+	const heavy = "add lb monitor a TCP\nadd lb monitor b TCP\nbind service x -monitorName a -weight 7\nbind service x -monitorName b\n"
 	up, down := MonitorResult{Known: true, Up: true}, MonitorResult{Known: true}
 	rows := []struct {
 		name, more string
@@ -46,6 +47,12 @@ func TestServiceUp(t *testing.T) {
 			map[string]MonitorResult{"l": down, "a": up, "b": up, "tcp-default": down}, false, true},
 		{"a monitor whose binding is disabled does not count", "add lb monitor a TCP\nadd lb monitor b TCP\nbind service x -monitorName a\nbind service x -monitorName b -monState DISABLED",
 			map[string]MonitorResult{"a": up, "b": down}, false, true},
+		{"monThreshold: weights of monitors that agree reach it", heavy + "set service x -monThreshold 7", map[string]MonitorResult{"a": up, "b": down}, false, true},
+		{"monThreshold: they do not", heavy + "set service x -monThreshold 8", map[string]MonitorResult{"a": up, "b": down}, false, false},
+		{"monThreshold: one that has not spoken counts nothing", heavy + "set service x -monThreshold 3", map[string]MonitorResult{"b": down}, false, false},
+		{"monThreshold: one that has not spoken to an inherited state does", heavy + "set service x -monThreshold 7", map[string]MonitorResult{"b": down}, true, true},
+		{"monThreshold: a disabled monitor counts nothing", heavy + "set service x -monThreshold 1\nset lb monitor a TCP -state DISABLED", map[string]MonitorResult{"a": up, "b": down}, false, false},
+		{"without monThreshold weights do not matter", heavy, map[string]MonitorResult{"a": up, "b": down}, false, false},
 		{"without health monitoring", "set service x -healthMonitor NO", map[string]MonitorResult{"tcp-default": down}, false, true},
 		{"service disabled", "disable service x", map[string]MonitorResult{"tcp-default": up}, true, false},
 		{"server disabled", "disable server s", map[string]MonitorResult{"tcp-default": up}, true, false},
