@@ -12,6 +12,7 @@ import (
 	"github.com/yerden/go-dpdk/ethdev"
 
 	"sluice/dataplane/api"
+	"sluice/dataplane/packet"
 	"sluice/dataplane/port"
 	"sluice/dataplane/table"
 	"sluice/dataplane/worker"
@@ -249,4 +250,62 @@ func TestApplySaysWhichWorkerStandsStill(t *testing.T) {
 	if err := errors.Join(w.Close(), q.Close()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestLease: mastership holds as long as it is renewed, for the roles that are in force alone, and while other calls take their time.
+func TestLease(t *testing.T) {
+	c, q, _ := startControl(t)
+	tab := oneVserver(1)
+	tab.Config.Addresses[0].VRID = 60
+	tab.Roles = &api.Roles{Version: 5, List: []api.Role{{ID: 60, Master: true}}}
+	if err := c.Apply(t.Context(), tab); err != nil {
+		t.Fatal(err)
+	}
+	client, asker := [6]byte{2, 0, 0, 0, 0, 9}, [4]byte{10, 1, 0, 9}
+	request := packet.Frame{Dst: [6]byte{255, 255, 255, 255, 255, 255}, Src: client}.ARP(packet.ARPRequestOp, client, asker, [6]byte{}, [4]byte{10, 1, 0, 50})
+	asked := func(reason string) { // until a request is counted under a reason: the worker's clock is that of its last turn
+		t.Helper()
+		count := func() uint64 {
+			for _, k := range c.counted().Counters {
+				if k.Name == reason {
+					return k.Value
+				}
+			}
+			return 0
+		}
+		before := count()
+		for deadline := time.Now().Add(30 * time.Second); count() == before; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("no request for the VIP is counted as %s", reason)
+			}
+			q.Sent(0)
+			if err := q.Inject(0, request); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	asked("drop-arp-backup") // before the first lease
+	if err := c.Lease(t.Context(), &api.Lease{Roles: 4, Millis: 1 << 30}); err == nil || err.Error() != "a lease for roles 4 comes while roles 5 are in force" {
+		t.Errorf("a lease for roles that are gone: %v", err)
+	}
+	asked("drop-arp-backup")
+	c.mu.Lock() // as a large configuration does
+	err := c.Lease(t.Context(), &api.Lease{Roles: 5, Millis: 1 << 30})
+	c.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked("reply-arp")
+	if err := c.Apply(t.Context(), &api.Tables{Roles: &api.Roles{Version: 6, List: []api.Role{{ID: 60}}}}); err != nil {
+		t.Fatal(err)
+	}
+	asked("drop-arp-backup")
+	if err := c.Apply(t.Context(), &api.Tables{Roles: &api.Roles{Version: 7, List: []api.Role{{ID: 60, Master: true}}}}); err != nil {
+		t.Fatal(err)
+	}
+	asked("reply-arp")
+	if err := c.Lease(t.Context(), &api.Lease{Roles: 7}); err != nil {
+		t.Fatal(err)
+	}
+	asked("drop-arp-backup")
 }

@@ -150,6 +150,7 @@ func (a *appliance) load() {
 	}
 	a.store.Check, a.store.Import = a.engine.Check, a.commands
 	defer a.goOn()
+	a.goOnHolding() // before any virtual router takes part in an election
 	if err := a.finishRestore(); err != nil {
 		bad(err.Error())
 	}

@@ -50,6 +50,7 @@ type appliance struct {
 	backups   sync.Mutex // held while one is made or restored
 	shells    osshell.Shells
 	aliases   sync.Mutex // held while a user's are read or written: he may have several sessions
+	holding   sync.Mutex // held while the virtual routers that are kept backup change
 	// restored says that unsaved changes were taken over from an earlier run of management; empty otherwise.
 	restored string
 	close    func() // ends everything that start has begun
@@ -93,7 +94,7 @@ func (o *operator) execute(who engine.Author, op *grammar.Op) (string, error) {
 	case aboutBackup(op):
 		return o.backup(who, op)
 	case op.Verb == "force":
-		return "", o.force(who, op)
+		return o.force(who, op)
 	case op.Verb == "kill":
 		return "", o.kill(op)
 	case op.Changes():

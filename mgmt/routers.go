@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +24,8 @@ const (
 	playTime = 5 * time.Millisecond
 	// renewTime bounds one renewal of the lease; the next beat tries again.
 	renewTime = 80 * time.Millisecond
+	// lastWord is how long management waits at its end for the dataplane to hear that it is master nowhere.
+	lastWord = time.Second
 )
 
 // changed notes where a virtual router stands. The speaker calls it in its loop.
@@ -91,6 +95,7 @@ func (a *appliance) speak(speaker *vrrp.Speaker, dial func(context.Context) (eng
 		if err := speaker.Close(ending); err != nil {
 			a.log.Warn("virtual routers", "problem", err)
 		}
+		a.engine.Play(lastWord)
 		cancel()
 	}
 }
@@ -148,7 +153,7 @@ func (a *appliance) routers() (out []telemetry.Router) {
 }
 
 // force keeps a virtual router backup, or lets it go.
-func (o *operator) force(who engine.Author, op *grammar.Op) (err error) {
+func (o *operator) force(who engine.Author, op *grammar.Op) (warning string, err error) {
 	defer func() { o.audit("force vrID", who, "Done", err) }()
 	text, _ := op.Arg("id")
 	v := schema.Get[schema.VRID](o.engine.Config(), text)
@@ -156,12 +161,31 @@ func (o *operator) force(who engine.Author, op *grammar.Op) (err error) {
 	_, release := op.Arg("release")
 	switch {
 	case v == nil:
-		return schema.Refuse(schema.NoSuchRow, "id", strings.TrimSpace(text))
+		return "", schema.Refuse(schema.NoSuchRow, "id", strings.TrimSpace(text))
 	case backup == release:
-		return schema.Refuse(schema.Missing, "backup").Because("give either -backup or -release")
+		return "", schema.Refuse(schema.Missing, "-backup", "-release").Because("give one of the two")
 	case release && !o.engine.State().Held[v.ID]:
-		return schema.Refuse(schema.NotPermitted, "release").Because(fmt.Sprintf("vrID %d is not kept backup", v.ID))
+		return "", schema.Refuse(schema.NotPermitted, "release").Because(fmt.Sprintf("vrID %d is not kept backup", v.ID))
 	}
+	o.holding.Lock()
+	defer o.holding.Unlock()
 	o.observe(func(s *compile.State) { s.Hold(v.ID, backup) })
-	return nil
+	if err := o.store.KeepBackup(slices.Collect(maps.Keys(o.engine.State().Held))); err != nil {
+		o.log.Error("maintenance", "problem", err)
+		return warnings([]string{err.Error()}), nil
+	}
+	return "", nil
+}
+
+// goOnHolding keeps backup what an earlier run of management has kept so.
+func (a *appliance) goOnHolding() {
+	ids, err := a.store.KeptBackup()
+	if err != nil {
+		a.system.Degraded = append(a.system.Degraded, err.Error())
+		a.log.Error("maintenance", "problem", err)
+	}
+	for _, id := range ids {
+		a.observe(func(s *compile.State) { s.Hold(id, true) })
+		a.log.Warn("management was restarted and goes on to keep a virtual router backup", "object", fmt.Sprintf("vrID %d", id))
+	}
 }

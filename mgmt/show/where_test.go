@@ -51,6 +51,8 @@ func TestWhereGolden(t *testing.T) {
 			Vserver: "web", Service: "web-s2", Sent: true, To: flowOf(6, "10.1.0.9:2000 10.2.0.11:80"), Hop: direct}},
 		{"10.1.0.9 0 10.1.0.51 0 47", api.Where{Flow: flowOf(47, "10.1.0.9:0 10.1.0.51:0"), Reason: "forward-new-flow", Help: "First packets of new flows.", VserverID: 2, ServiceID: 3,
 			Vserver: "any", Service: "all", Sent: true, To: flowOf(47, "10.2.0.5:0 10.2.0.11:0"), Hop: direct}},
+		{"10.1.0.9 40000 10.1.0.50 80 TCP", api.Where{Flow: entry.Client, Reason: "drop-backup-vip", Help: "Packets for VIPs of a backup."}},
+		{"10.1.0.9 40000 10.1.0.50 80 TCP", api.Where{Flow: entry.Client, Reason: "forward-to-master", Help: "Packets for VIPs of a backup, sent on to the master."}},
 	}
 	var got strings.Builder
 	for _, row := range rows {

@@ -68,6 +68,51 @@ func TestWhereForetells(t *testing.T) {
 	}
 }
 
+// TestWhereOfVirtualRouters: what comes for a VIP of a virtual router is foretold by the role that is played, and as the lease stands.
+func TestWhereOfVirtualRouters(t *testing.T) {
+	first, gre := with(ask(c1, webPort, syn), func(f *packet.Frame) { f.Proto = packet.ProtoTCP }), packet.Frame{Dst: mac1, Src: clientMAC, SrcIP: client, DstIP: vipAny, Proto: protoGRE}
+	for _, row := range []struct {
+		name   string
+		play   func(*bed)
+		of     packet.Frame
+		reason packet.Reason
+	}{
+		{"the master", plays(leads), first, packet.ForwardNewFlow},
+		{"the master, any protocol", plays(leads), gre, packet.ForwardNewFlow},
+		{"the master, nobody listens", plays(leads), to(first, vipMute), packet.DropNoVserver},
+		{"the master whose lease is over", func(b *bed) { playsFor(leads, 300)(b); b.pass(0.3) }, first, packet.DropBackupVIP},
+		{"a backup", plays(backs), first, packet.DropBackupVIP},
+		{"a backup, any protocol", plays(backs), gre, packet.DropBackupVIP},
+		{"a backup that shares", plays(shares), first, packet.ForwardNewFlow},
+		{"a backup that sends to the master", plays(sends), first, packet.ForwardToMaster},
+		{"a backup that shares and sends", plays(both), first, packet.ForwardNewFlow},
+		{"a backup that has the flow", func(b *bed) { plays(leads)(b); b.enters(nic1, first); becomes(sends)(b) }, first, packet.ForwardFlow},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBed(t, newMemory(t), 64)
+			defer b.close()
+			row.play(b)
+			before := b.stats()
+			q := b.where(keyOf(row.of))
+			if q.Reason != row.reason {
+				t.Errorf("foretold %s, want %s", q.Reason.Name(), row.reason.Name())
+			}
+			if yields := row.reason == packet.DropBackupVIP || row.reason == packet.ForwardToMaster; yields && (q.Vserver != 0 || q.Service != 0 || q.To.B != 0) {
+				t.Errorf("vserver %d and service %d take what is not served here", q.Vserver, q.Service)
+			}
+			if !reflect.DeepEqual(quiet(b.stats()), quiet(before)) {
+				t.Error("asking has changed figures")
+			}
+			want := b.counters()
+			want[row.reason.Name()]++
+			b.enters(nic1, row.of)
+			if d := sameCounters(b.counters(), want); d != "" {
+				t.Errorf("foretold %s: %s", q.Reason.Name(), d)
+			}
+		})
+	}
+}
+
 const protoGRE = 47 // any protocol without ports
 
 // soothsayer foretells what a worker does.

@@ -36,7 +36,7 @@ type VRIDParam struct {
 // VRIDForce makes a virtual router stay backup, or lets it go again.
 type VRIDForce struct {
 	ID      uint8  `cli:"id" pos:"1" required:"yes" min:"1" help:"Number of the virtual router"`
-	Backup  string `cli:"backup" flag:"yes" only:"force" help:"It gives up mastership and stays backup until it is let go, or management starts anew"`
+	Backup  string `cli:"backup" flag:"yes" only:"force" help:"It gives up mastership and stays backup until it is let go, or the machine starts anew; restarts of management change nothing"`
 	Release string `cli:"release" flag:"yes" only:"force" help:"It takes part in elections again"`
 }
 
