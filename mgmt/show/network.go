@@ -34,6 +34,9 @@ func showIP(p *page) error {
 			vserver = title(a.VServer)
 		}
 		p.f("%d)\t"+form, n, a.IPAddress, "0", types[a.Type], "Active", title(a.ARP), title(a.ICMP), vserver, title(a.State))
+		if a.VRID != 0 {
+			p.f("\t\tVirtual router ID: %d\n", a.VRID)
+		}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ set ns ip 10.1.0.51 -vrID 2`)
 	v.Adverts = []vrrp.Count{{ID: 1, Device: "tw0", Received: 10, Sent: 2000, Gratuitous: 10, Transitions: 1, Refused: map[vrrp.Refusal]uint64{vrrp.TTL: 3}},
 		{Device: "tw0", Refused: map[vrrp.Refusal]uint64{vrrp.ID: 7}}}
 	var got strings.Builder
-	for _, line := range []string{"show vrID", "show vrID 2", "show vrID 9", "show vrIDParam", "stat vrID", "stat vrID 1", "stat vrID 9"} {
+	for _, line := range []string{"show vrID", "show vrID 2", "show vrID 9", "show vrIDParam", "stat vrID", "stat vrID 1", "stat vrID 9", "show ns ip -type VIP"} {
 		got.WriteString("> " + line + "\n" + answer(t, line, v))
 	}
 	golden(t, "virtual-router", got.String())
