@@ -56,6 +56,12 @@ func member(t *testing.T, server, state string, most time.Duration) string {
 // within the delay.
 func TestGroupMemberLeavesGracefully(t *testing.T) {
 	mustSettle(t)
+	leavesGracefully(t)
+}
+
+// leavesGracefully has a member leave while clients ask, and come back.
+func leavesGracefully(t *testing.T) {
+	t.Helper()
 	pool(t)
 	want := bigFile(t, lab.Path("www/slow"), 8<<20)
 	defer os.Remove(lab.Path("www/slow"))

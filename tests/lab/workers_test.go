@@ -17,6 +17,7 @@ func TestSeveralWorkers(t *testing.T) {
 		sharedConnections(t)
 		t.Run("Persistence", sharedPersistence)
 		neverMore(t)
+		t.Run("GroupMemberLeavesGracefully", leavesGracefully)
 		kill(t, lab.Basic(), "dataplane")
 		if err := topology.Eventually(20*time.Second, func() error {
 			if len(counted(t).Vservers) == 0 {

@@ -124,6 +124,47 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestReverse: with -reverse YES a service is DOWN because its real server says what is looked for, and UP when it says other things.
+func TestReverse(t *testing.T) {
+	verdicts(t, `add lb monitor m-reverse HTTP-ECV -send "GET /alive" -recv alive -reverse YES -destPort 80 -interval 2 -resptimeout 2 -retries 1 -downTime 1
+add service judged srv TCP 8080
+bind service judged -monitorName m-reverse`, "set lb monitor m-reverse HTTP-ECV -recv dead", "DOWN", "UP")
+}
+
+// TestMonThreshold: a service is UP while the weights of its monitors that a real server satisfies reach the threshold, whatever
+// the others say.
+func TestMonThreshold(t *testing.T) {
+	verdicts(t, `add lb monitor m-nobody TCP -destPort 9 -interval 2 -resptimeout 2 -retries 1 -downTime 1
+add service judged srv TCP 8080 -monThreshold 5
+bind service judged -monitorName m-nobody -weight 90
+bind service judged -monitorName m-HTTP -weight 3
+bind service judged -monitorName m-TCP-ECV -weight 2`, "set service judged -monThreshold 6", "UP", "DOWN")
+}
+
+// verdicts makes the service judged and its monitor, whose name is the fourth word, waits until it has a state, and then for another
+// one after a change.
+func verdicts(t *testing.T, begin, change, before, after string) {
+	t.Helper()
+	shell := func(lines string) {
+		t.Helper()
+		for line := range strings.SplitSeq(lines, "\n") {
+			if _, err := lab.Monitors().Shell(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	shell(begin)
+	words := strings.Fields(begin)
+	defer shell("rm service judged\nrm lb monitor " + words[3] + " " + words[4])
+	if err := lab.Monitors().Shows("show service judged", "\tState: "+before+"\n", 30*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	shell(change)
+	if err := lab.Monitors().Shows("show service judged", "\tState: "+after+"\n", 30*time.Second); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSlowAndKilledServers: servers that are held are DOWN because nothing comes in time, UP again when they go on, and DOWN
 // when they are killed.
 func TestSlowAndKilledServers(t *testing.T) {

@@ -85,6 +85,10 @@ func (l *Lab) monitors() error {
 	if err := l.wire(nodes, links); err != nil {
 		return err
 	}
+	// A kernel says "port unreachable" to one address once a second, which several monitors of one second share.
+	if err := run(l.Command("srv", "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0").Args...); err != nil {
+		return err
+	}
 	ports := map[int]bool{}
 	liar := []string{l.program("sluice-lab"), "lie"}
 	for _, w := range Watched {
