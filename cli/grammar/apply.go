@@ -35,6 +35,8 @@ func (op *Op) apply(c *schema.Config) error {
 			clearConfig(c, level)
 		case op.Object == schema.Of[schema.NSConfig]():
 			return op.setNSIP(c)
+		case op.Object == schema.Of[schema.VRIDAll]():
+			return removeRouters(c)
 		case op.Object == schema.Of[schema.MonitorSwitch]():
 			return op.switchMonitors(c)
 		}

@@ -110,6 +110,8 @@ func (r *reader) next(c *schema.Config, dash bool) []Candidate {
 		return []Candidate{{Text: "<value>", Help: "Ignored"}}
 	case r.pending.field != nil:
 		return r.candidates(r.pending, c)
+	case r.instead() != nil:
+		return []Candidate{{Text: Enter, Help: "Execute the command"}}
 	}
 	var out []Candidate
 	if r.optional.field != nil && !dash {

@@ -168,7 +168,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill", "force", "unbind", "create", "restore", "ping", "traceroute":
+	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill", "force", "unbind", "create", "restore", "rm", "ping", "traceroute":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false

@@ -48,7 +48,7 @@ func (op *Op) Changes() bool {
 	case schema.Of[schema.NSConfig]():
 		return op.Verb == "clear" || op.Verb == "set"
 	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode](), schema.Of[schema.MonitorSwitch](),
-		schema.Of[schema.NSPBRs](), schema.Of[schema.NSACLs]():
+		schema.Of[schema.NSPBRs](), schema.Of[schema.NSACLs](), schema.Of[schema.VRIDAll]():
 		return true
 	}
 	return op.Object.Rows && slices.Contains(changing, op.Verb)

@@ -294,6 +294,12 @@ func (r *reader) finish() ([]*Op, error) {
 			}
 		}
 	}
+	if all := r.instead(); all != nil {
+		if r.filled > 0 {
+			return nil, schema.Refuse(schema.Conflict, r.form.pos[0].CLI, "-"+r.order[0].field.CLI)
+		}
+		return r.ops(all, true), nil
+	}
 	var missing []string
 	for _, p := range r.form.pos[min(r.filled, r.form.need):r.form.need] {
 		missing = append(missing, p.CLI)
@@ -321,6 +327,9 @@ func (r *reader) finish() ([]*Op, error) {
 	}
 	var ops []*Op
 	for i, o := range about {
+		if i > 0 && !o.Rows {
+			continue // see instead
+		}
 		ops = append(ops, r.ops(o, i > 0)...)
 	}
 	if len(ops) == 0 {
@@ -332,6 +341,16 @@ func (r *reader) finish() ([]*Op, error) {
 		}
 	}
 	return ops, nil
+}
+
+// instead is the object of which an argument was given that stands in the place of names, as -all of rm does; nil if none was.
+func (r *reader) instead() *schema.Object {
+	for _, k := range r.order {
+		if k.obj != r.form.objs[0] && !k.obj.Rows && r.form.objs[0].Rows {
+			return k.obj
+		}
+	}
+	return nil
 }
 
 // about are the objects that the command is about: those of its form, but of a row and one within it only one. An argument

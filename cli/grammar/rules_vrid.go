@@ -17,6 +17,17 @@ func routerInUse(c *schema.Config, v *schema.VRID) error {
 	return nil
 }
 
+// removeRouters removes all virtual routers.
+func removeRouters(c *schema.Config) error {
+	o := schema.Of[schema.VRID]()
+	for _, row := range c.Rows(o) {
+		if err := (&Op{Verb: "rm", Object: o, Key: []string{strconv.Itoa(int(row.(*schema.VRID).ID))}}).remove(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkRouters: version 2 of VRRP counts in seconds.
 func checkRouters(_ *schema.Config, p *schema.VRIDParam) error {
 	if p.Version == "2" && p.HelloInterval%1000 != 0 {

@@ -40,11 +40,17 @@ type VRIDForce struct {
 	Release string `cli:"release" flag:"yes" only:"force" help:"It takes part in elections again"`
 }
 
+// VRIDAll are all virtual routers.
+type VRIDAll struct {
+	All string `cli:"all" flag:"yes" only:"rm" help:"All virtual routers, none of which may have a VIP, instead of those that are named"`
+}
+
 func init() {
 	register[VRID]("vrID", "vrid", "add set unset rm show stat", "Virtual router: VIPs that appliances share by VRRP", true)
 	unbuilt[VRID]("ownerNode=255")
 	stored[VRIDInterface]("vrID", "vrid-interface", "bind unbind", "Port whose MAC address a pair of appliances shares")
 	register[VRIDTrack]("vrID", "vrid-track-interface", "bind unbind", "Port whose failure lowers the priority of a virtual router", true)
 	register[VRIDParam]("vrIDParam", "vrid-param", "set unset show", "What holds for all virtual routers: timers, version, what a backup does", true)
+	register[VRIDAll]("vrID", "vrid-all", "rm", "All virtual routers", false)
 	register[VRIDForce]("vrID", "vrid-force", "force", "Keep a virtual router backup, e.g. for maintenance", false)
 }
