@@ -29,6 +29,7 @@ type pump struct {
 	sawCR  bool                                 // the last byte handed out was CR: a LF behind it belongs to it
 	run    context.Context                      // of the running command, nil between commands
 	cancel atomic.Pointer[func()]               // of the running command; nil while it waits for a key
+	ahead  atomic.Bool                          // a Ctrl-C has come and was not handed out
 	key    atomic.Int64                         // time of the last key in Unix nanoseconds
 	idle   atomic.Pointer[func() time.Duration] // greatest time between two keys; 0 is for ever
 }
@@ -51,9 +52,11 @@ func (p *pump) read(r io.Reader) {
 			p.key.Store(time.Now().UnixNano())
 		}
 		if i := bytes.LastIndexByte(b, ctrlC); i >= 0 {
+			p.ahead.Store(true) // before one looks for a command, which looks here once it runs
 			if cancel := p.cancel.Load(); cancel != nil {
 				(*cancel)()
 				b = b[i+1:]
+				p.ahead.Store(false)
 			}
 		}
 		if len(b) > 0 {
@@ -139,7 +142,7 @@ func (p *pump) Read(b []byte) (int, error) {
 	end := min(len(p.buf), len(b))
 	for i, c := range p.buf[:end] {
 		if c == ctrlC && i == 0 {
-			p.buf = p.buf[1:]
+			p.take()
 			return copy(b, killLine), nil
 		}
 		if c == ctrlC {
@@ -170,14 +173,22 @@ func (p *pump) Key() (byte, error) {
 	if err != nil {
 		return 0, err
 	}
+	return p.take(), nil
+}
+
+// take hands out the next byte.
+func (p *pump) take() byte {
 	c := p.buf[0]
-	p.buf = p.buf[1:]
-	return c, nil
+	if p.buf = p.buf[1:]; c == ctrlC && bytes.IndexByte(p.buf, ctrlC) < 0 {
+		p.ahead.Store(false)
+	}
+	return c
 }
 
 // flush forgets keys that were typed ahead.
 func (p *pump) flush() {
 	p.buf = nil
+	p.ahead.Store(false)
 	for {
 		select {
 		case _, ok := <-p.in:
@@ -190,13 +201,17 @@ func (p *pump) flush() {
 	}
 }
 
-// during runs f with a context that Ctrl-C cancels; it tells whether it was. A Ctrl-C that Key handed out does not count.
+// during runs f with a context that Ctrl-C cancels; it tells whether it was. A Ctrl-C that Key handed out does not count, one that
+// was typed between a line's Enter and here does.
 func (p *pump) during(f func(context.Context)) (cancelled bool) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
 	stop := func() { cancel() }
 	p.run = ctx
 	p.cancel.Store(&stop)
+	if !p.raw && p.ahead.Load() {
+		cancel()
+	}
 	f(ctx)
 	p.cancel.Store(nil)
 	cancelled = p.run != nil && ctx.Err() != nil && p.ctx.Err() == nil

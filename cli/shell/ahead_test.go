@@ -1,0 +1,43 @@
+package shell
+
+import (
+	"context"
+	"io"
+	"testing"
+)
+
+// TestCtrlCTypedAhead: one that comes behind a line, before its command has begun, ends that command and no later one.
+func TestCtrlCTypedAhead(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	p := newPump(t.Context(), r, false)
+	line := make([]byte, 64)
+	if _, err := w.Write([]byte("ping\r\x03")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := p.Read(line); err != nil || string(line[:n]) != "ping\r" {
+		t.Fatalf("%q, %v", line[:n], err)
+	}
+	if !p.during(func(ctx context.Context) { <-ctx.Done() }) {
+		t.Error("the command is not told that it was ended")
+	}
+	if p.during(func(ctx context.Context) {
+		if ctx.Err() != nil {
+			t.Error("the next command is ended as well")
+		}
+	}) {
+		t.Error("the next command is told that it was ended")
+	}
+	// One that the line editor had is no command's.
+	if _, err := w.Write([]byte("abc\x03")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"abc", string(killLine)} {
+		if n, err := p.Read(line); err != nil || string(line[:n]) != want {
+			t.Fatalf("%q, %v, want %q", line[:n], err, want)
+		}
+	}
+	if p.during(func(context.Context) {}) {
+		t.Error("a Ctrl-C at the prompt ends the next command")
+	}
+}
