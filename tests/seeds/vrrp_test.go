@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -257,33 +258,40 @@ func takeovers(t *testing.T) {
 	}
 }
 
-// oneAnswer: while management of the master is killed and another one takes over, a request for VIP1 is never answered by both: the
-// last answer of the old master comes before the first of the new one.
+// oneAnswer: while the master loses its management, its dataplane or its link and another one takes over, a request for VIP1 is never
+// answered by both: the last answer of the old master comes before the first of the new one.
 func oneAnswer(t *testing.T) {
 	var router [6]byte
 	mac, err := net.ParseMAC(macOf(t, "router", "r1"))
 	must(t, err)
 	copy(router[:], mac)
 	ask := packet.Frame{Dst: [6]byte{255, 255, 255, 255, 255, 255}, Src: router}.ARP(packet.ARPRequestOp, router, [4]byte{192, 0, 2, 254}, [6]byte{}, [4]byte{192, 0, 2, 11})
-	old, next := sniff(t, "sw1", "p1", "arp"), sniff(t, "sw1", "p3", "arp")
-	cmd := lab.Command("router", filepath.Join(lab.Bin, "sluice-lab"), "send", "-n", "400", "-every", "10ms", "r1", hex.EncodeToString(ask))
-	must(t, cmd.Start())
-	time.Sleep(time.Second) // of answers by NS1
-	must(t, lab.VRRP(1).Kill("mgmt"))
-	must(t, lab.Plays(3, 1, "MASTER"))
-	must(t, cmd.Wait())
-	a, b := like(old(), "Reply "+topology.VRRPVIP(1)+" is-at"), like(next(), "Reply "+topology.VRRPVIP(1)+" is-at")
-	must(t, lab.VRRP(1).Supervise("mgmt"))
-	if a = like(a, vmac1+" > "); len(a) == 0 || len(b) == 0 {
-		t.Fatalf("NS1 answered %d times and NS3 %d times", len(a), len(b))
+	for _, k := range topology.VRRPTakeovers() {
+		if !slices.Contains([]string{"mgmt-killed", "dataplane-killed", "link-down"}, k.Name) {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			old, next := sniff(t, "sw1", "p1", "arp"), sniff(t, "sw1", "p3", "arp")
+			cmd := lab.Command("router", filepath.Join(lab.Bin, "sluice-lab"), "send", "-n", "400", "-every", "10ms", "r1", hex.EncodeToString(ask))
+			must(t, cmd.Start())
+			time.Sleep(time.Second) // of answers by NS1
+			must(t, k.Begin(lab))
+			must(t, lab.Plays(3, 1, "MASTER"))
+			must(t, cmd.Wait())
+			a, b := like(old(), "Reply "+topology.VRRPVIP(1)+" is-at"), like(next(), "Reply "+topology.VRRPVIP(1)+" is-at")
+			must(t, k.End(lab))
+			if a = like(a, vmac1+" > "); len(a) == 0 || len(b) == 0 {
+				t.Fatalf("NS1 answered %d times and NS3 %d times", len(a), len(b))
+			}
+			// What p1 sees of NS3's answers goes to the router by p0 and not there: the switch knows where the router is.
+			last, first := stamp(a[len(a)-1]), stamp(b[0])
+			if last >= first {
+				t.Errorf("NS1 answered last at %.3f, after NS3's first answer at %.3f", last, first)
+			}
+			t.Logf("NS1 was silent for %.0f ms before NS3 answered", (first-last)*1000)
+			must(t, lab.VRRPSettled())
+		})
 	}
-	// What p1 sees of NS3's answers goes to the router by p0 and not there: the switch knows where the router is.
-	last, first := stamp(a[len(a)-1]), stamp(b[0])
-	if last >= first {
-		t.Errorf("NS1 answered last at %.3f, after NS3's first answer at %.3f", last, first)
-	}
-	t.Logf("NS1 was silent for %.0f ms before NS3 answered", (first-last)*1000)
-	must(t, lab.VRRPSettled())
 }
 
 func stamp(line string) (s float64) {
