@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -30,6 +31,10 @@ func TestMain(m *testing.M) {
 		saveForEver(dir)
 	case "die-at":
 		dieAt(dir)
+	case "restore":
+		restoreAt(dir)
+	case "finish":
+		finishAt(dir)
 	case "no-room":
 		noRoom(dir)
 	}
@@ -208,6 +213,13 @@ func (f faulty) Sync() error {
 	return f.file.Sync()
 }
 
+func (f faulty) Chmod(mode fs.FileMode) error {
+	if err := f.step("mode"); err != nil {
+		return err
+	}
+	return f.file.Chmod(mode)
+}
+
 func (f faulty) Close() error {
 	err := f.step("close")
 	return errors.Join(err, f.file.Close())
@@ -241,7 +253,43 @@ func failing(d disk, step func(string) error) disk {
 		},
 		link: two("link", d.link), rename: two("rename", d.rename), remove: one("remove", d.remove), mkdir: one("mkdir", d.mkdir),
 		syncDir: one("sync directory", d.syncDir),
+		lay: func(root *os.Root, name string) (file, error) {
+			if err := step("lay"); err != nil {
+				return nil, err
+			}
+			f, err := d.lay(root, name)
+			return faulty{f, step}, err
+		},
+		move: func(root *os.Root, from, to string) error {
+			return two("move", func(from, to string) error { return d.move(root, from, to) })(from, to)
+		},
+		folder: func(root *os.Root, name string, mode fs.FileMode) error {
+			return one("folder", func(name string) error { return d.folder(root, name, mode) })(name)
+		},
+		clear: func(root *os.Root, name string) error {
+			if err := step("clear"); err != nil { // half of it is then gone
+				return errors.Join(err, clearHalf(root, name))
+			}
+			return d.clear(root, name)
+		},
 	}
+}
+
+// clearHalf removes every second file below a folder.
+func clearHalf(root *os.Root, name string) error {
+	n := 0
+	return fs.WalkDir(root.FS(), name, func(at string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if n++; n%2 == 0 {
+			return nil
+		}
+		return root.Remove(at)
+	})
 }
 
 // Every single step of a save fails once, with two earlier versions and a damaged file to be put aside.

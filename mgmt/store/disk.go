@@ -27,12 +27,19 @@ type disk struct {
 	syncDir func(dir string) error
 	mkdir   func(dir string) error // that may be there already
 	remove  func(name string) error
+
+	// Of a restore, whose files have names that came from elsewhere: nothing leads out of root.
+	lay    func(root *os.Root, name string) (file, error) // that must not be there yet
+	move   func(root *os.Root, from, to string) error
+	folder func(root *os.Root, name string, mode fs.FileMode) error // that may be there already
+	clear  func(root *os.Root, name string) error                   // with all that is in it
 }
 
 // file is what is needed of an *os.File.
 type file interface {
 	io.WriteCloser
 	Sync() error
+	Chmod(fs.FileMode) error
 	Name() string
 }
 
@@ -44,6 +51,12 @@ var realDisk = disk{
 	syncDir: syncDir,
 	mkdir:   func(dir string) error { return os.MkdirAll(dir, 0o750) },
 	remove:  os.Remove,
+	lay: func(root *os.Root, name string) (file, error) {
+		return root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	},
+	move:   (*os.Root).Rename,
+	folder: (*os.Root).MkdirAll,
+	clear:  (*os.Root).RemoveAll,
 }
 
 func syncDir(dir string) error {

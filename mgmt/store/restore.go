@@ -27,12 +27,12 @@ func (s *Store) Stage(a *Archive) error {
 		return notRestored(err)
 	}
 	defer root.Close()
-	if err := root.RemoveAll(restoreMade); err != nil {
+	if err := s.disk.clear(root, restoreMade); err != nil {
 		return notRestored(err)
 	}
 	err = s.stage(root, a)
 	if err == nil {
-		err = root.Rename(restoreMade, RestoreDir)
+		err = s.disk.move(root, restoreMade, RestoreDir)
 	}
 	if err == nil {
 		err = s.disk.syncDir(s.dir)
@@ -51,18 +51,18 @@ func (s *Store) stage(root *os.Root, a *Archive) error {
 	folders := map[string]bool{restoreMade: true}
 	for _, e := range a.Files {
 		if e.Name != File {
-			if err := takes(root, e.Name); err != nil {
+			if err := s.takes(root, e.Name); err != nil {
 				return err
 			}
 		}
 		to := path.Join(restoreMade, e.Name)
-		if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {
+		if err := s.disk.folder(root, path.Dir(to), 0o700); err != nil {
 			return err
 		}
 		for d := path.Dir(to); d != "."; d = path.Dir(d) {
 			folders[d] = true
 		}
-		if err := lay(root, to, e); err != nil {
+		if err := s.lay(root, to, e); err != nil {
 			return err
 		}
 	}
@@ -75,8 +75,8 @@ func (s *Store) stage(root *os.Root, a *Archive) error {
 }
 
 // takes makes the folder of a file and tells why the file could not be put there.
-func takes(root *os.Root, name string) error {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil { // nobody runs the scripts in one of them
+func (s *Store) takes(root *os.Root, name string) error {
+	if err := s.disk.folder(root, path.Dir(name), 0o755); err != nil { // nobody runs the scripts in one of them
 		return err
 	}
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
@@ -86,17 +86,22 @@ func takes(root *os.Root, name string) error {
 }
 
 // lay writes a new file onto the disk. Scripts alone may be read by others, and nobody but the owner writes.
-func lay(root *os.Root, name string, e Entry) error {
+func (s *Store) lay(root *os.Root, name string, e Entry) error {
 	mode := fs.FileMode(0o600)
 	if path.Dir(e.Name) != "." && e.Name[:len("ssl/")] != "ssl/" {
 		mode = e.Mode & 0o755
 	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := s.disk.lay(root, name)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(e.Data)
-	return errors.Join(err, f.Chmod(mode|0o600), f.Sync(), f.Close())
+	if _, err = f.Write(e.Data); err == nil {
+		err = f.Chmod(mode | 0o600)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Place puts the files that are laid ready in their places. The configuration stays behind.
@@ -119,11 +124,11 @@ func (s *Store) place(root *os.Root) error {
 		if to == File {
 			return nil
 		}
-		if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
+		if err := s.disk.folder(root, path.Dir(to), 0o755); err != nil {
 			return err
 		}
 		folders[path.Dir(to)] = true
-		return root.Rename(from, to)
+		return s.disk.move(root, from, to)
 	})
 	for d := range folders {
 		err = errors.Join(err, s.disk.syncDir(filepath.Join(s.dir, d)))
@@ -142,14 +147,14 @@ func (s *Store) Unstage() error {
 }
 
 func (s *Store) unstage(root *os.Root) error {
-	err := root.Rename(RestoreDir, restoreMade) // so that half of it is never finished
+	err := s.disk.move(root, RestoreDir, restoreMade) // so that half of it is never finished
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err == nil {
 		err = s.disk.syncDir(s.dir)
 	}
-	return errors.Join(err, root.RemoveAll(restoreMade))
+	return errors.Join(err, s.disk.clear(root, restoreMade))
 }
 
 // FinishRestore finishes a restore in which management was killed, before Load: its configuration is the startup configuration
@@ -161,7 +166,7 @@ func (s *Store) FinishRestore() (done bool, err error) {
 	}
 	defer root.Close()
 	if _, err := root.Lstat(RestoreDir); err != nil {
-		return false, root.RemoveAll(restoreMade)
+		return false, s.disk.clear(root, restoreMade)
 	}
 	s.saving.Lock()
 	defer s.saving.Unlock()

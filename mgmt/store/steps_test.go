@@ -42,36 +42,45 @@ func wayBack(names ...string) *Return {
 	return &Return{Config: servers(names...), Version: 1, Until: time.Hour, By: "nsroot", At: time.Unix(1, 0)}
 }
 
-// dieAt does the writes and kills the program at the n-th step on the disk: before it or, of a write, in its middle.
+// dieAt does the writes and kills the program at the n-th step on the disk.
 func dieAt(dir string) {
-	n, _ := strconv.Atoi(os.Getenv("STORE_TEST_FROM"))
 	s, err := Open(dir)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(2)
 	}
+	doing := s.deadly()
+	for _, w := range writes {
+		fmt.Println(w.name)
+		doing(w.do(s))
+	}
+	os.Exit(0)
+}
+
+// deadly kills the program at the step that its environment names: before it or, of what may be done by halves, in its middle.
+// What it returns takes the error of each operation.
+func (s *Store) deadly() (did func(error)) {
+	n, _ := strconv.Atoi(os.Getenv("STORE_TEST_FROM"))
 	step := 0
 	die := errors.New("now")
 	s.disk = failing(s.disk, func(name string) error {
 		if step++; step != n {
 			return nil
 		}
-		if name == "write" {
-			return die // half of it is then written
+		if name == "write" || name == "clear" {
+			return die // half of it is then done
 		}
 		kill()
 		return nil
 	})
-	for _, w := range writes {
-		fmt.Println(w.name)
-		if err := w.do(s); errors.Is(err, die) || step >= n && err != nil {
+	return func(err error) {
+		if errors.Is(err, die) || step >= n && err != nil {
 			kill()
 		} else if err != nil {
 			fmt.Println(err)
 			os.Exit(2)
 		}
 	}
-	os.Exit(0)
 }
 
 func kill() {
@@ -85,22 +94,33 @@ func TestKilledAtEveryStep(t *testing.T) {
 	steps := 0
 	for n := 1; ; n++ {
 		dir := t.TempDir()
-		out, err := child(t, "die-at", dir, "STORE_TEST_FROM="+strconv.Itoa(n)).Output()
-		doing := strings.Fields(strings.ReplaceAll(string(out), " ", "-"))
-		if err == nil {
+		during, killed := killedAt(t, "die-at", dir, n)
+		if !killed {
 			steps = n - 1
 			break
 		}
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != -1 || len(doing) == 0 {
-			t.Fatalf("step %d: %v: %s", n, err, out)
-		}
-		whole(t, dir, fmt.Sprintf("step %d, %s", n, doing[len(doing)-1]), doing[len(doing)-1])
+		whole(t, dir, fmt.Sprintf("step %d, %s", n, during), during)
 	}
 	if steps < 40 {
 		t.Errorf("only %d steps", steps)
 	}
 	t.Logf("killed at %d steps", steps)
+}
+
+// killedAt lets a program of that role be killed at its n-th step; it tells during which operation that was, or that it came to
+// its end before.
+func killedAt(t *testing.T, role, dir string, n int, more ...string) (during string, killed bool) {
+	t.Helper()
+	out, err := child(t, role, dir, append(more, "STORE_TEST_FROM="+strconv.Itoa(n))...).Output()
+	if err == nil {
+		return "", false
+	}
+	doing := strings.Fields(strings.ReplaceAll(string(out), " ", "-"))
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != -1 || len(doing) == 0 {
+		t.Fatalf("step %d: %v: %s", n, err, out)
+	}
+	return doing[len(doing)-1], true
 }
 
 // whole looks at all files after a kill during the operation.
