@@ -67,10 +67,10 @@ func (o *operator) Alias(user, word, command string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(filepath.Dir(o.store.Path()), aliasFolder), 0o700); err != nil {
-		return fmt.Errorf("the alias cannot be kept: %w", err)
+		return flat(fmt.Errorf("the alias cannot be kept: %w", err))
 	}
 	if err := o.store.Put(aliasFile(user), append(text, '\n')); err != nil {
-		return fmt.Errorf("the alias cannot be kept: %w", err)
+		return flat(fmt.Errorf("the alias cannot be kept: %w", err))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sluice/cli/grammar"
 	"sluice/cli/shell"
 	"sluice/dataplane/api"
@@ -161,8 +163,12 @@ func warnings(all []string) string {
 	return b.String()
 }
 
-// flat is an error as operators read it: one line if it was joined of several, and a way out if the dataplane is gone.
+// flat is an error as operators read it: one line if it was joined of several, and a way out if the dataplane is gone
+// or the disk is full.
 func flat(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		err = fmt.Errorf("%w; make room with rm system backup, or by removing files below /config by SFTP", err)
+	}
 	switch {
 	case errors.Is(err, engine.ErrNotConnected):
 		return fmt.Errorf("%w: it is starting or has ended, see its log", engine.ErrNotConnected)

@@ -65,7 +65,7 @@ func (s *Store) Backup(name string, c *schema.Config, m Manifest, extra []string
 		return nil, notBackedUp(err)
 	}
 	if err := s.Put(backupFile(name), data); err != nil {
-		return nil, notBackedUp(errors.New(plainCause(err)))
+		return nil, notBackedUp(plain(err))
 	}
 	return skipped, errors.Join(s.disk.syncDir(filepath.Join(s.dir, BackupDir)), s.disk.syncDir(s.dir))
 }
@@ -77,7 +77,7 @@ func notBackedUp(err error) error {
 // room makes sure that there may be another backup, of that name.
 func (s *Store) room(root *os.Root, name string) error {
 	if err := s.disk.mkdir(filepath.Join(s.dir, BackupDir)); err != nil {
-		return notBackedUp(errors.New(plainCause(err)))
+		return notBackedUp(plain(err))
 	}
 	if _, err := root.Lstat(backupFile(name)); err == nil {
 		return schema.Refuse(schema.RowExists, "fileName", name).Because("give another name, or rm system backup " + name)

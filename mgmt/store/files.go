@@ -111,10 +111,16 @@ func readBounded(r io.Reader) ([]byte, error) {
 }
 
 // plainCause is an error without the names of functions and folders.
-func plainCause(err error) string {
+func plainCause(err error) string { return plain(err).Error() }
+
+func plain(err error) error {
 	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err
+	case errors.As(err, &l):
+		return l.Err
 	}
-	return err.Error()
+	return err
 }

@@ -44,7 +44,7 @@ func (s *Store) Stage(a *Archive) error {
 }
 
 func notRestored(err error) error {
-	return fmt.Errorf("The backup is not restored, nothing has changed: %s", plainCause(err))
+	return fmt.Errorf("The backup is not restored, nothing has changed: %w", plain(err))
 }
 
 func (s *Store) stage(root *os.Root, a *Archive) error {
