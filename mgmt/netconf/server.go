@@ -106,6 +106,11 @@ func (s *Server) gone(ss *session) {
 	s.mu.Lock()
 	delete(s.sessions, ss.who.ID)
 	discard := s.locks[candidate].ID == ss.who.ID && ss.who.ID != 0
+	s.mu.Unlock()
+	if discard { // while it is locked, or it could be somebody else's by then
+		s.appliance.Discard(ss.who)
+	}
+	s.mu.Lock()
 	for name, holder := range s.locks {
 		if holder.ID == ss.who.ID {
 			delete(s.locks, name)
@@ -114,9 +119,6 @@ func (s *Server) gone(ss *session) {
 	w := s.waiting
 	s.mu.Unlock()
 	ss.done()
-	if discard {
-		s.appliance.Discard(ss.who)
-	}
 	if id, waits := s.appliance.Unconfirmed(); waits && w.id == id && w.session == ss.who.ID && w.persist == "" {
 		end := ss.who
 		end.May = nil // whatever he may by now, the commit is his
