@@ -30,14 +30,14 @@ type pump struct {
 	run    context.Context                      // of the running command, nil between commands
 	cancel atomic.Pointer[func()]               // of the running command; nil while it waits for a key
 	ahead  atomic.Bool                          // a Ctrl-C has come and was not handed out
-	key    atomic.Int64                         // time of the last key in Unix nanoseconds
+	began  time.Time                            // as time.Now gives it: a wall clock that is set moves no time since then
+	key    atomic.Int64                         // time of the last key since began, in nanoseconds
 	idle   atomic.Pointer[func() time.Duration] // greatest time between two keys; 0 is for ever
 }
 
 // newPump starts to read r. The reading goroutine ends when r does, or, after ctx, with the next byte of r.
 func newPump(ctx context.Context, r io.Reader, raw bool) *pump {
-	p := &pump{in: make(chan []byte, 256), ctx: ctx, raw: raw}
-	p.key.Store(time.Now().UnixNano())
+	p := &pump{in: make(chan []byte, 256), ctx: ctx, raw: raw, began: time.Now()}
 	go p.read(r)
 	return p
 }
@@ -49,7 +49,7 @@ func (p *pump) read(r io.Reader) {
 		n, err := r.Read(b)
 		b = b[:n]
 		if n > 0 {
-			p.key.Store(time.Now().UnixNano())
+			p.key.Store(int64(time.Since(p.began)))
 		}
 		if i := bytes.LastIndexByte(b, ctrlC); i >= 0 {
 			p.ahead.Store(true) // before one looks for a command, which looks here once it runs
@@ -77,7 +77,7 @@ func (p *pump) fill() error {
 	for len(p.buf) == 0 {
 		var timeout <-chan time.Time
 		if idle := p.idle.Load(); idle != nil && (*idle)() > 0 {
-			left := time.Until(time.Unix(0, p.key.Load()).Add((*idle)()))
+			left := time.Duration(p.key.Load()) + (*idle)() - time.Since(p.began)
 			if left <= 0 {
 				return errIdle
 			}
