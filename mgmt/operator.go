@@ -221,7 +221,7 @@ func (o *operator) view(op *grammar.Op) *show.View {
 	case "version":
 		o.count(v)
 		v.System.Degraded = o.degraded(v.Without)
-	case "interface", "lb-vserver":
+	case "interface", "lb-vserver", "ha-node":
 		o.count(v)
 	case "where":
 		v.Where, v.Without = o.where(op)

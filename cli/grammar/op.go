@@ -47,7 +47,9 @@ func (op *Op) Changes() bool {
 	switch op.Object {
 	case schema.Of[schema.NSConfig]():
 		return op.Verb == "clear" || op.Verb == "set"
-	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode](), schema.Of[schema.MonitorSwitch](),
+	case schema.Of[schema.NSFeature](), schema.Of[schema.NSMode]():
+		return op.Verb == "enable"
+	case schema.Of[schema.MonitorSwitch](),
 		schema.Of[schema.NSPBRs](), schema.Of[schema.NSACLs](), schema.Of[schema.VRIDAll]():
 		return true
 	}

@@ -60,3 +60,24 @@ func TestStoredReferences(t *testing.T) {
 		t.Errorf("%v: %v", err, Lines(c))
 	}
 }
+
+// TestStatOfStored: of whatever is only stored, `stat` says so.
+func TestStatOfStored(t *testing.T) {
+	built := map[string]bool{}
+	for _, o := range schema.Objects() {
+		built[o.Name()] = built[o.Name()] || !o.Stored
+	}
+	for _, o := range schema.Objects() {
+		if built[o.Name()] {
+			continue
+		}
+		for _, behind := range []string{"", " x"} {
+			line := "stat " + o.Name() + behind
+			_, err := Parse(line)
+			want := "Feature not supported in this release [stat " + o.Name() + "]: " + o.Name() + " is only stored, so there is nothing to count"
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: %v, want %s", line, err, want)
+			}
+		}
+	}
+}

@@ -121,7 +121,7 @@ add ns pbr p ALLOW -srcPort = 80 -destPort = 1024-17151 -nextHop 10.20.0.21 -pro
 
 // TestToolsFirstCommands: what netmiko and oxidized send first must be understood.
 func TestToolsFirstCommands(t *testing.T) {
-	for _, line := range []string{"set cli mode -page OFF", "show version", "show hardware", "show ns ns.conf", "show ns runningConfig", "save ns config", "save config", "exit"} {
+	for _, line := range []string{"set cli mode -page OFF", "show version", "show hardware", "show partition", "show ns partition", "show ns ns.conf", "show ns feature", "sh feature", "show ns mode", "show ha node", "show ns runningConfig", "save ns config", "save config", "exit"} {
 		if _, err := Parse(line); err != nil {
 			t.Errorf("%s: %v", line, err)
 		}

@@ -75,7 +75,7 @@ var laterObjects = strings.Split("cr action,ha sync,ha failover,ha files,rnatip,
 
 // laterVerbs are verbs of the reference product for objects that are built, which this version refuses by name.
 var laterVerbs = map[string]string{
-	"ns-config": "unset", "ns-feature": "disable show", "ns-mode": "disable show", "interface": "enable disable stat", "interface-settings": "enable disable",
+	"ns-config": "unset", "ns-feature": "disable", "ns-mode": "disable", "interface": "enable disable stat", "interface-settings": "enable disable",
 	"vlan": "stat", "route": "clear", "ns-ip": "stat", "hardware": "stat",
 }
 
@@ -179,6 +179,11 @@ func resolve(tokens []Token) (verb string, objs []*schema.Object, used int, next
 	if len(tokens) == 0 {
 		return "", nil, 0, append(slices.Clone(verbs), sessionWords...), nil
 	}
+	if strings.EqualFold(tokens[0].Text, "stat") { // before `stat ns` takes the rest for an argument
+		if err := uncounted("stat", tokens[1:]); err != nil {
+			return "", nil, 0, nil, err
+		}
+	}
 	if objs, used := inFull(tokens); objs != nil {
 		return tokens[0].Text, objs, used, nil, nil
 	}
@@ -276,6 +281,9 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 	} else if len(tokens) > 1 {
 		typed = word + " " + strings.ToLower(tokens[1].Text)
 	}
+	if err := uncounted(verb, tokens); err != nil {
+		return err
+	}
 	if slices.Contains(laterObjects, typed) {
 		return schema.Refuse(schema.NotSupported, typed)
 	}
@@ -300,6 +308,21 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 		}
 	}
 	return schema.Refuse(schema.NoSuchCommand, shorten(tokens[depth].Text))
+}
+
+// uncounted refuses stat of what is only stored.
+func uncounted(verb string, tokens []Token) error {
+	if !slices.Contains(storedLater, verb) {
+		return nil
+	}
+	for _, p := range paths() {
+		if !p.obj.Stored || !typedWhole(p, tokens) || slices.ContainsFunc(schema.Objects(), func(o *schema.Object) bool { return !o.Stored && o.Name() == p.obj.Name() }) {
+			continue
+		}
+		name := p.obj.Name()
+		return schema.Refuse(schema.NotSupported, verb+" "+name).Because(name + " is only stored, so there is nothing to count")
+	}
+	return nil
 }
 
 // typedWhole tells whether the tokens begin with all words of the path.

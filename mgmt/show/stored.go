@@ -20,8 +20,14 @@ func showStored(p *page) error {
 		}
 		rows = []any{row}
 	}
+	return p.storedRows(rows, 0, one)
+}
+
+// storedRows writes rows that are only stored, with numbers behind those of others before them.
+func (p *page) storedRows(rows []any, before int, one bool) error {
+	o := p.op.Object
 	for i, row := range rows {
-		p.number(i, one)
+		p.number(before+i, one)
 		p.f("%s  (stored, not in force)\n", strings.TrimSpace(o.Name()+" "+grammar.RowName(o, row)))
 		v := reflect.ValueOf(row).Elem()
 		for _, f := range o.Fields {

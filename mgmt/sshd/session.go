@@ -222,6 +222,9 @@ func (s *Server) exec(ctx context.Context, cancel context.CancelFunc, ss ssh.Ses
 		go interrupt(ss, cancel)
 	}
 	b.(*audited).log.Info("exec", "line", line(grammar.DiscreetList(ss.RawCommand())))
+	if legacy(ss.RawCommand()) {
+		return refuseLegacy(ss)
+	}
 	return shell.Exec(ctx, b, ss.Context().User(), ss.RawCommand(), out, errs)
 }
 

@@ -71,7 +71,8 @@ func (c *collector) until() string {
 }
 
 // TestOxidizedSequence: the commands that oxidized's NetScaler model gives, read by its rules: of each answer the first line, which is
-// the echo, and the last two, which are Done and the prompt, are dropped.
+// the echo, and the last two, which are Done and the prompt, are dropped. "Name:" in an answer about partitions would make it switch to
+// each. What administrators look at beside these commands is read by the same rules.
 func TestOxidizedSequence(t *testing.T) {
 	shell(t, "save ns config")
 	c := collect(t)
@@ -79,6 +80,10 @@ func TestOxidizedSequence(t *testing.T) {
 	for _, row := range []struct{ line, begins, has string }{
 		{"show version", "\tSluice ", "Build"},
 		{"show hardware", "\tPlatform: ", "Kernel: "},
+		{"show partition", "\tPartition: default", "the whole appliance\n"},
+		{"show ns feature", "\tFeature ", " LB                   ON\n"},
+		{"show ns mode", "\tMode ", " USNIP                ON\n"},
+		{"show ha node", "1)\tNode ID:      0\n", "Master State: Primary\n"},
 		{"show ns ns.conf", "#Sluice ", "\nadd lb vserver web HTTP 10.1.0.50 80"},
 	} {
 		io.WriteString(c.in, row.line+"\n")

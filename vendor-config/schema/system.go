@@ -61,11 +61,11 @@ type (
 	NS struct{}
 	// NSFeature switches features. What is built is always on, so enabling it asks for nothing.
 	NSFeature struct {
-		Feature string `cli:"feature" pos:"1" many:"yes" required:"yes" enum:"LB" later:"WL,SP,CS,CR,CMP,SSL,GSLB,CF,IC,SSLVPN,AAA,OSPF,RIP,BGP,REWRITE,IPv6PT,AppFw,RESPONDER,push,AppFlow,CloudBridge,ISIS,CH,AppQoE,ContentAccelerator,FEO,LSN,RDPProxy,Rep,VideoOptimization,ForwardProxy,SSLInterception,AdaptiveTCP,CQA,CI,Bot,APIGateway" help:"Feature by its acronym"`
+		Feature string `cli:"feature" pos:"1" many:"yes" required:"yes" only:"enable" enum:"LB" later:"WL,SP,CS,CR,CMP,SSL,GSLB,CF,IC,SSLVPN,AAA,OSPF,RIP,BGP,REWRITE,IPv6PT,AppFw,RESPONDER,push,AppFlow,CloudBridge,ISIS,CH,AppQoE,ContentAccelerator,FEO,LSN,RDPProxy,Rep,VideoOptimization,ForwardProxy,SSLInterception,AdaptiveTCP,CQA,CI,Bot,APIGateway" help:"Feature by its acronym"`
 	}
 	// NSMode switches modes of packet forwarding. What is built is always on.
 	NSMode struct {
-		Mode string `cli:"mode" pos:"1" many:"yes" required:"yes" enum:"USNIP" later:"FR,L2,USIP,CKA,TCPB,MBF,Edge,L3,PMTUD,MediaClassification,SRADV,DRADV,IRADV,SRADV6,DRADV6,BridgeBPDUs,ULFD,single_ip" help:"Mode by its acronym"`
+		Mode string `cli:"mode" pos:"1" many:"yes" required:"yes" only:"enable" enum:"USNIP" later:"FR,L2,USIP,CKA,TCPB,MBF,Edge,L3,PMTUD,MediaClassification,SRADV,DRADV,IRADV,SRADV6,DRADV6,BridgeBPDUs,ULFD,single_ip" help:"Mode by its acronym"`
 	}
 	// CLIPrompt is the prompt of this session.
 	CLIPrompt struct {
@@ -97,6 +97,6 @@ func init() {
 	unbuilt[NSConfig]("nsvlan ifnum tagged RBAconfig=YES")
 	unbuilt[RunningConfig]("withDefaults")
 	register[CLIPrompt]("cli prompt", "cli-prompt", "set clear show", "Prompt of this session", false)
-	register[NSFeature]("ns feature", "ns-feature", "enable", "Features of the appliance", false)
-	register[NSMode]("ns mode", "ns-mode", "enable", "Modes of packet forwarding", false)
+	register[NSFeature]("ns feature", "ns-feature", "enable show", "Features of the appliance", false)
+	register[NSMode]("ns mode", "ns-mode", "enable show", "Modes of packet forwarding", false)
 }
