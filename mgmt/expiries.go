@@ -16,7 +16,7 @@ const expiryLook = time.Minute
 
 // expiries is everything that ends, as the configuration names it and as its files are now.
 func (a *appliance) expiries(c *schema.Config) []expiry.Item {
-	return expiry.Certificates(c, filepath.Join(a.store.Dir(), sslDir))
+	return append(expiry.Certificates(c, filepath.Join(a.store.Dir(), sslDir)), expiry.Passwords(c)...)
 }
 
 // watchExpiries raises alarms until ctx ends.

@@ -115,6 +115,9 @@ func (op *Op) there(c *schema.Config) bool {
 	if err == nil && r.prepare != nil {
 		err = r.prepare(c, row)
 	}
+	if u, ok := row.(*schema.SystemUser); ok {
+		u.PasswordChanged = old.(*schema.SystemUser).PasswordChanged // which no command tells
+	}
 	return err == nil && reflect.DeepEqual(old, row)
 }
 
@@ -128,6 +131,7 @@ func (op *Op) create(c *schema.Config) error {
 	if _, exists := c.Row(o, op.Key...); exists || o == schema.Of[schema.LBMonitor]() && o.Builtin(op.Key[0]) {
 		return schema.Refuse(schema.RowExists, Label(o), op.Named())
 	}
+	op.stamp(row)
 	return put(c, o, row)
 }
 
@@ -190,6 +194,7 @@ func (op *Op) change(c *schema.Config) error {
 	if err != nil {
 		return err
 	}
+	op.stamp(row)
 	return put(c, o, row)
 }
 

@@ -108,6 +108,17 @@ func (op *Op) seal(c *schema.Config) error {
 	return nil
 }
 
+// stamp notes when a password was set. Commands of files have no time: how old their passwords are is not known.
+func (op *Op) stamp(row any) {
+	u, ok := row.(*schema.SystemUser)
+	if _, given := op.Arg("password"); ok && given && op.Verb != "unset" {
+		u.PasswordChanged = 0
+		if !op.At.IsZero() {
+			u.PasswordChanged = uint64(max(op.At.UnixMilli(), 1))
+		}
+	}
+}
+
 // strong tells what a new password lacks, without repeating it.
 func strong(c *schema.Config, name, plain string) error {
 	p := schema.Single[schema.SystemParameter](c)

@@ -29,6 +29,8 @@ var wrong = []struct{ line, fault, want string }{
 	{"add lb vsrv v HTTP", "vsrv", "No such command [vsrv]"},
 	{"add serv x", "serv", "Ambiguous command [serv]: it may be server, service, serviceGroup"},
 	{"bind server s1", "server", "No such command [bind server]: server takes the verbs add set unset rm rename enable disable show"},
+	{"set system parameter -daysToExpire 29", "29", "Argument value out of range [daysToExpire, 30, 255]: 29 was given"},
+	{"set system parameter -warnPriorNDays 41", "41", "Argument value out of range [warnPriorNDays, 5, 40]: 41 was given"},
 	{"show ns feature LB", "LB", "No such argument [LB]"},
 	{"disable ns feature LB", "ns", "Feature not supported in this release [disable ns feature]"},
 	{"disable interface 1/1", "interface", "Feature not supported in this release [disable interface]"},

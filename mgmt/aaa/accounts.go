@@ -159,7 +159,9 @@ func (a *Accounts) Preferences(p Person) Preferences {
 	if u := schema.Get[schema.SystemUser](c, p.Name); u != nil {
 		take(u.Timeout, u.PromptString)
 		out.Sessions = int(u.MaxSession)
-		out.NewPassword = u.ForcePasswordChange == "ENABLED" && !p.Remote // a server's passwords are the server's
+		ends := u.PasswordEnds(all)
+		expired := !ends.IsZero() && !time.Now().Before(ends)
+		out.NewPassword = (u.ForcePasswordChange == "ENABLED" || expired) && !p.Remote // a server's passwords are the server's
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-// Package expiry finds what ends and must be renewed before: the certificates of files that the configuration names.
+// Package expiry finds what ends and must be renewed before: the certificates of files that the configuration names, and passwords.
 package expiry
 
 import (
@@ -27,8 +27,8 @@ const (
 
 // Item is one thing that ends.
 type Item struct {
-	Kind, Name string // "certificate" of an ssl certKey, "authority" of an audit syslogAction
-	File       string
+	Kind, Name string        // "certificate" of an ssl certKey, "authority" of an audit syslogAction, "password" of a system user
+	File       string        // of a certificate
 	At         time.Time     // when it ends; zero: Problem says why it is not known
 	Notice     time.Duration // how long before an alarm is raised; 0: never
 	Problem    string
@@ -62,6 +62,17 @@ func Certificates(c *schema.Config, folder string) (all []Item) {
 	for _, a := range schema.All[schema.AuditSyslogAction](c) {
 		if a.CACertFile != "" {
 			look(Item{Kind: "authority", Name: a.Name, File: a.CACertFile, Notice: notice}, true)
+		}
+	}
+	return all
+}
+
+// Passwords are those of a configuration that expire.
+func Passwords(c *schema.Config) (all []Item) {
+	p := schema.Single[schema.SystemParameter](c)
+	for _, u := range schema.All[schema.SystemUser](c) {
+		if at := u.PasswordEnds(p); !at.IsZero() {
+			all = append(all, Item{Kind: "password", Name: u.Name, At: at, Notice: time.Duration(p.WarnPriorNDays) * 24 * time.Hour})
 		}
 	}
 	return all
@@ -158,7 +169,11 @@ func (a *Alarms) Raise(all []Item, now time.Time) {
 		if ended {
 			level, what = telemetry.LevelCritical, i.Kind+" has ended: renew it"
 		}
-		a.Log.Log(context.Background(), level, what, "name", i.Name, "file", i.File, "ends", i.At.UTC().Format(time.RFC3339), "days", Days(i.At, now))
+		about := []any{"name", i.Name}
+		if i.File != "" {
+			about = append(about, "file", i.File)
+		}
+		a.Log.With(about...).Log(context.Background(), level, what, "ends", i.At.UTC().Format(time.RFC3339), "days", Days(i.At, now))
 	}
 	a.told = next
 }

@@ -52,6 +52,7 @@ func showUser(p *page) error {
 		if u.ForcePasswordChange == "ENABLED" {
 			p.f("\t\tForce password change: ENABLED\n")
 		}
+		p.passwordAge(u)
 		if u.Timeout > 0 {
 			p.f("\t\tTimeout: %d sec\n", u.Timeout)
 		}
@@ -75,6 +76,23 @@ func showUser(p *page) error {
 		}
 	}
 	return nil
+}
+
+// passwordAge tells when the password was set, and when it must be changed.
+func (p *page) passwordAge(u *schema.SystemUser) {
+	switch ends := u.PasswordEnds(schema.Single[schema.SystemParameter](p.Config)); {
+	case u.Password == "":
+	case u.PasswordChanged == 0:
+		p.f("\t\tPassword changed: not known\n")
+	case ends.IsZero():
+		p.f("\t\tPassword changed: %s\n", date(time.UnixMilli(int64(u.PasswordChanged)).In(p.Now.Location())))
+	default:
+		word := "expires"
+		if !ends.After(p.Now) {
+			word = "expired"
+		}
+		p.f("\t\tPassword changed: %s\t%s: %s\n", date(time.UnixMilli(int64(u.PasswordChanged)).In(p.Now.Location())), word, date(ends.In(p.Now.Location())))
+	}
 }
 
 func showUserGroup(p *page) error {
@@ -125,6 +143,9 @@ func showSystemParameter(p *page) error {
 	r := schema.Single[schema.SystemParameter](p.Config)
 	p.f("\tTimeout: %d sec\n\tLocal Authentication: %s\n\tMin password length: %d\n\tStrong password: %s\n",
 		r.Timeout, r.LocalAuth, r.MinPasswordLen, r.StrongPassword)
+	if r.DaysToExpire > 0 {
+		p.f("\tPasswords expire after: %d days, with a warning %d days before\n", r.DaysToExpire, r.WarnPriorNDays)
+	}
 	if r.PromptString != "" {
 		p.f("\tPrompt: %s\n", r.PromptString)
 	}

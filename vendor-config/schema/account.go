@@ -23,6 +23,17 @@ type SystemUser struct {
 	MaxSession   uint8  `cli:"maxsession" min:"1" max:"40" def:"20" help:"Sessions that the user may have at once"`
 
 	ForcePasswordChange string `cli:"forcePasswordChange" enum:"ENABLED,DISABLED" def:"DISABLED" help:"With ENABLED the user must choose another password at the next login before anything else works; then it is DISABLED again"`
+
+	PasswordChanged uint64 `cli:"passwordChanged" kept:"yes" max:"253402300799999" help:"When the password was last set by a command, in milliseconds since 1970"`
+}
+
+// PasswordEnds is when the password here must be changed; zero for one that never must: none is set here, passwords do not expire, or
+// its age is not known, as that of one which a file has brought.
+func (u *SystemUser) PasswordEnds(p *SystemParameter) time.Time {
+	if u.Password == "" || u.PasswordChanged == 0 || p.DaysToExpire == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(u.PasswordChanged)).Add(time.Duration(p.DaysToExpire) * 24 * time.Hour)
 }
 
 // SystemUserPolicy binds a command policy to a user.
@@ -72,6 +83,10 @@ type SystemParameter struct {
 	LocalAuth      string `cli:"localAuth" enum:"ENABLED,DISABLED" def:"ENABLED" help:"Users with a password here may log in though a server of accounts refuses them; with DISABLED only when none answers"`
 	MinPasswordLen uint8  `cli:"minpasswordlen" min:"1" max:"127" def:"1" help:"Least length of a new password"`
 	StrongPassword string `cli:"strongpassword" enum:"enableall,enablelocal,disabled" def:"disabled" help:"A new password needs 8 characters, among them a small and a capital letter, a digit and another character"`
+
+	// Of later releases of the reference product than that of our command cards, whose names and ranges these are.
+	DaysToExpire   uint8 `cli:"daysToExpire" min:"30" max:"255" unit:"days" help:"Age at which a password here must be changed at the next login, before anything else works; without it passwords do not expire"`
+	WarnPriorNDays uint8 `cli:"warnPriorNDays" min:"5" max:"40" def:"14" unit:"days" help:"How long before that the log warns"`
 }
 
 // SystemSession is a session that is going on.
