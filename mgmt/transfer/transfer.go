@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pkg/sftp"
@@ -50,6 +51,9 @@ const (
 
 // Subsystem serves "sftp" at the SSH door.
 func Subsystem(o Options) sshd.Subsystem {
+	for _, f := range o.Folders {
+		sweep(f)
+	}
 	return func(ctx context.Context, l sshd.Login, rw io.ReadWriter) int {
 		h := &handler{o: o, login: l, ctx: ctx, log: o.Log.With("user", l.User, "source", l.Source, "session", l.ID)}
 		s := sftp.NewRequestServer(channel{rw}, sftp.Handlers{FileGet: h, FilePut: h, FileCmd: h, FileList: h})
@@ -106,7 +110,7 @@ func (h *handler) find(p string) (place, error) {
 		if rest == "" {
 			rest = "."
 		}
-		if top, _, _ := strings.Cut(rest, "/"); slices.Contains(f.Hidden, top) {
+		if top, _, _ := strings.Cut(rest, "/"); slices.Contains(f.Hidden, top) || strings.HasPrefix(path.Base(rest), asidePrefix) {
 			return place{}, fs.ErrNotExist
 		}
 		return place{f, rest, path.Join("/", f.Name, rest)}, nil
@@ -233,7 +237,12 @@ func (h *handler) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 	}
 	var out *file
 	err = h.do("put", "", p, func(root *os.Root) (err error) {
-		out, err = h.openFile(root, p, flags)
+		if want.Trunc && !want.Excl {
+			out, err = h.openAside(root, p)
+		}
+		if err == nil && out == nil {
+			out, err = h.openFile(root, p, flags)
+		}
 		return err
 	})
 	if err != nil {
@@ -260,7 +269,7 @@ func (h *handler) openFile(root *os.Root, p place, flags int) (*file, error) {
 	if err == nil && flags&os.O_TRUNC != 0 { // not before it is known what it is
 		err = f.Truncate(0)
 	}
-	out := &file{File: f, h: h}
+	out := &file{File: f, h: h, folder: p.folder}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil && len(h.open) >= maxOpen {
@@ -283,6 +292,9 @@ func (h *handler) closeAll() {
 	defer h.mu.Unlock()
 	for f := range h.open {
 		f.File.Close()
+		if f.aside != nil {
+			_ = f.aside.settle(false)
+		}
 	}
 	clear(h.open)
 }
@@ -291,27 +303,43 @@ func (h *handler) closeAll() {
 type file struct {
 	*os.File
 	h       *handler
-	checked time.Time // when the disk was last asked for its room
+	folder  *Folder
+	aside   *aside      // nil: it is written in its place
+	failed  atomic.Bool // not all of it came
+	checked time.Time   // when the disk was last asked for its room
 	mu      sync.Mutex
 }
+
+// TransferError is told by the library when the connection ends before the file is closed.
+func (f *file) TransferError(error) { f.failed.Store(true) }
 
 // Close closes it; what was written is on the disk before the client is told so.
 func (f *file) Close() error {
 	f.h.mu.Lock()
+	_, open := f.h.open[f]
 	delete(f.h.open, f)
 	f.h.mu.Unlock()
-	return errors.Join(f.Sync(), f.File.Close())
+	if !open {
+		return os.ErrClosed
+	}
+	err := errors.Join(f.Sync(), f.File.Close())
+	if f.aside != nil {
+		err = errors.Join(err, f.aside.settle(err == nil && !f.failed.Load()))
+	}
+	return err
 }
 
 // WriteAt writes within the bounds.
-func (f *file) WriteAt(b []byte, at int64) (int, error) {
+func (f *file) WriteAt(b []byte, at int64) (n int, err error) {
 	if at < 0 || at+int64(len(b)) > maxFile {
-		return 0, fmt.Errorf("a file has at most %d MB", maxFile>>20)
+		err = fmt.Errorf("a file has at most %d MB", maxFile>>20)
+	} else if err = f.room(); err == nil {
+		n, err = f.File.WriteAt(b, at)
 	}
-	if err := f.room(); err != nil {
-		return 0, err
+	if err != nil {
+		f.failed.Store(true)
 	}
-	return f.File.WriteAt(b, at)
+	return n, err
 }
 
 // room asks, once in a while, whether the disk has some left.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,6 +87,7 @@ func (h *handler) setstat(p place, r *sftp.Request) error {
 	if p.name == "." || !flags.Size && !flags.Acmodtime {
 		return nil
 	}
+	p = h.where(p)
 	return h.do("put", "", p, func(root *os.Root) error {
 		f, err := h.openFile(root, p, os.O_WRONLY)
 		if err != nil {
@@ -139,6 +141,7 @@ func (h *handler) stat(p place, stat func(*os.Root, string) (fs.FileInfo, error)
 		return listing{folder("/")}, nil
 	}
 	var out listing
+	p = h.where(p)
 	err := h.look(p, func(root *os.Root) error {
 		info, err := stat(root, p.name)
 		if err == nil && p.hidden(root, info) {
@@ -186,7 +189,7 @@ func (h *handler) list(p place) (sftp.ListerAt, error) {
 		}
 		secrets := p.secrets(root)
 		for _, info := range all {
-			if !among(secrets, info) {
+			if !among(secrets, info) && !strings.HasPrefix(info.Name(), asidePrefix) {
 				out = append(out, info)
 			}
 		}
