@@ -45,6 +45,7 @@ type Keeper struct {
 
 	mu     sync.Mutex
 	want   []Server
+	ended  bool                  // want was empty since chronyd was driven last
 	found  map[string]netip.Addr // of names
 	failed map[string]string     // why a name has no address
 	wrong  string                // why chronyd does not run; empty if it does, or need not
@@ -61,6 +62,7 @@ func (k *Keeper) Set(servers []Server) {
 	k.mu.Lock()
 	same := slices.Equal(k.want, servers)
 	k.want = servers
+	k.ended = k.ended || len(servers) == 0
 	k.mu.Unlock()
 	if same {
 		return
@@ -71,10 +73,12 @@ func (k *Keeper) Set(servers []Server) {
 	}
 }
 
-func (k *Keeper) wanted() []Server {
+// wanted are the servers, and whether there were none meanwhile.
+func (k *Keeper) wanted() (want []Server, ended bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.want
+	ended, k.ended = k.ended, false
+	return k.want, ended
 }
 
 // Run keeps the time until ctx ends, and ends chronyd then.
@@ -122,10 +126,12 @@ func (k *Keeper) Run(ctx context.Context) {
 
 // drive makes chronyd do what is wanted.
 func (k *Keeper) drive(ctx context.Context, d *daemon) error {
-	want := k.wanted()
-	if len(want) == 0 {
-		d.stop()
+	want, ended := k.wanted()
+	if ended || len(want) == 0 {
+		d.stop() // also when it is wanted again already, for it reads its keys when it starts
 		k.note("", Status{})
+	}
+	if len(want) == 0 {
 		return nil
 	}
 	k.resolve(ctx, want)
