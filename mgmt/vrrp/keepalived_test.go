@@ -334,6 +334,15 @@ func framesAreAlike(t *testing.T, v protocolVersion, l *lan, h, k *host) {
 	we.becomes(Master)
 	eventually(t, "we have told our address ten times", func() bool { return len(l.gratuitousOf(MAC(51))) >= garpRounds })
 	we.end()
+	eventually(t, "both have given up", func() bool {
+		for _, end := range []*host{h, k} {
+			list, _ := l.advertsOf(end)
+			if !slices.ContainsFunc(list, func(a heard) bool { return a.priority == 0 }) {
+				return false
+			}
+		}
+		return true
+	})
 	ours, ourFrames := l.advertsOf(h)
 	theirs, theirFrames := l.advertsOf(k)
 	pick := func(list []heard, frames [][]byte, priority uint8) []byte {
