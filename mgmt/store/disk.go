@@ -166,6 +166,15 @@ func (s *Store) put(name string, text render.Text) error {
 	return nil
 }
 
+// drop removes a file of the directory that need not be there; was tells whether it was.
+func (s *Store) drop(name string) (was bool, err error) {
+	err = s.disk.remove(filepath.Join(s.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // keepEarlier gives the present file the name startup.xml.0 as well and moves the earlier ones on, up to the first gap
 // in the numbers. A save that changes nothing but who saved and when pushes nothing out, nor does one that follows a
 // save that was cut off after this step.

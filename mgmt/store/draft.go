@@ -74,10 +74,7 @@ func (s *Store) writeDraft() (did bool, err error) {
 func (s *Store) putDraft(d *Draft) error {
 	if d == nil {
 		s.drafts.config, s.drafts.base = nil, nil
-		err := s.disk.remove(filepath.Join(s.dir, DraftFile))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+		_, err := s.drop(DraftFile)
 		return err
 	}
 	if s.drafts.config == nil {

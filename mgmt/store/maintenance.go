@@ -27,10 +27,8 @@ func (s *Store) KeepBackup(ids []uint8) error {
 
 func (s *Store) keepBackup(ids []uint8) error {
 	if len(ids) == 0 {
-		if err := s.disk.remove(filepath.Join(s.dir, MaintenanceFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		_, err := s.drop(MaintenanceFile)
+		return err
 	}
 	boot, err := s.boot()
 	if err != nil {

@@ -80,12 +80,12 @@ func plainWord(s string) string {
 func (s *Store) DropReturn() error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	err := s.disk.remove(filepath.Join(s.dir, ReturnFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	was, err := s.drop(ReturnFile)
+	if err != nil {
 		return fmt.Errorf("the way back cannot be removed: %w", err)
 	}
 	s.returning = false
-	if err != nil {
+	if !was {
 		return nil
 	}
 	return s.disk.syncDir(s.dir)
