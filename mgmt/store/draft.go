@@ -44,10 +44,7 @@ func (s *Store) NoteDraft(d *Draft) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drafts.next, s.drafts.due = d, true
-	select {
-	case s.journal.news <- struct{}{}:
-	default:
-	}
+	s.wake()
 }
 
 // writeDraft writes the candidate, if there is news of it. It comes behind the journal: what has left the candidate for the running

@@ -59,6 +59,11 @@ func (s *Store) Note(c *schema.Config) {
 
 func (s *Store) note(c *schema.Config) {
 	s.journal.next, s.journal.noted = c, c
+	s.wake()
+}
+
+// wake has Journal write what there is to write; it never waits.
+func (s *Store) wake() {
 	select {
 	case s.journal.news <- struct{}{}:
 	default:
@@ -133,10 +138,7 @@ func (s *Store) writeNoted() (ok bool) {
 	if c != nil && s.journal.next == nil {
 		s.note(c)
 	}
-	select { // to try again
-	case s.journal.news <- struct{}{}:
-	default:
-	}
+	s.wake() // to try again
 	return false
 }
 
