@@ -7,7 +7,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/mgmt/store"
 	"sluice/mgmt/telemetry"
 	"sluice/vendor-config/schema"
 )
@@ -102,21 +102,18 @@ func ends(root *os.Root, file string, last bool) (at time.Time, problem string) 
 }
 
 func read(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Stat(name) // a pipe would be waited for
+	text, err := store.ReadPlain(root, name, largest)
 	switch {
+	case err == nil:
+		return text, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("the file is not in the folder ssl")
-	case err != nil || !info.Mode().IsRegular():
-		return nil, errors.New("it is no plain file of the folder ssl")
-	case info.Size() > largest:
+	case errors.Is(err, store.ErrTooLarge):
 		return nil, fmt.Errorf("the file has more than %d bytes", largest)
-	}
-	f, err := root.Open(name)
-	if err != nil {
+	case errors.Is(err, fs.ErrPermission):
 		return nil, errors.New("the file cannot be read")
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, largest))
+	return nil, errors.New("it is no plain file of the folder ssl")
 }
 
 // certificates are those of a file in PEM or DER form.

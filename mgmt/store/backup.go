@@ -106,7 +106,7 @@ func (a *Archive) gather(root *os.Root, extra []string) (skipped []string, err e
 		if total += info.Size(); total > archiveBytes || len(a.Files) > archiveFiles {
 			return fmt.Errorf("there are more than %d files or %d MiB in %s", archiveFiles, archiveBytes>>20, strings.Join(archiveFolders, " and "))
 		}
-		data, err := readPlain(root, name)
+		data, err := ReadPlain(root, name, maxFile)
 		if err == nil && int64(len(data)) > info.Size() {
 			err = fmt.Errorf("%s is growing", name)
 		}

@@ -102,7 +102,7 @@ var draftHead = regexp.MustCompile(`^<\?sluice-candidate version="(\d+)" by="([^
 // LastDraft is the candidate that an earlier run of management has left, or nil. One that cannot be used is put aside.
 func (s *Store) LastDraft() (*Draft, error) {
 	name := filepath.Join(s.dir, DraftFile)
-	data, err := readDraft(name)
+	data, err := readOwn(name, 2*maxFile+4096) // two configurations and the head
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -118,18 +118,6 @@ func (s *Store) LastDraft() (*Draft, error) {
 		err = fmt.Errorf("%w; that fails: %w", err, e)
 	}
 	return nil, err
-}
-
-// readDraft reads a file of two configurations.
-func readDraft(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > 2*maxFile+4096 {
-		err = ErrTooLarge
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(name)
 }
 
 func parseDraft(data []byte) (*Draft, error) {

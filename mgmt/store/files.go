@@ -44,7 +44,7 @@ func (s *Store) readBelow(name string) ([]byte, error) {
 	if s.hidden(root, name) {
 		return nil, fs.ErrNotExist
 	}
-	return readPlain(root, name)
+	return ReadPlain(root, name, maxFile)
 }
 
 // Hide keeps files of the directory from being read as configurations, by whatever name: even what a reader says about a line that
@@ -79,8 +79,8 @@ func (s *Store) ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// readPlain reads a file of at most 64 MiB that is one.
-func readPlain(root *os.Root, name string) ([]byte, error) {
+// ReadPlain reads a file below root that is one: neither a folder nor a pipe (ErrNoFile), nor longer than most bytes (ErrTooLarge).
+func ReadPlain(root *os.Root, name string, most int64) ([]byte, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe must not keep us waiting
 	if err != nil {
 		return nil, err
@@ -89,22 +89,24 @@ func readPlain(root *os.Root, name string) ([]byte, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, ErrNoFile
 	}
-	return readBounded(f)
+	return readBounded(f, most)
 }
 
-// readLimited is readPlain for files of the store's own.
-func readLimited(name string) ([]byte, error) {
+// readLimited is ReadPlain for files of the store's own with a configuration.
+func readLimited(name string) ([]byte, error) { return readOwn(name, maxFile) }
+
+func readOwn(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readBounded(f)
+	return readBounded(f, most)
 }
 
-func readBounded(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err == nil && len(data) > maxFile {
+func readBounded(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
 		err = ErrTooLarge
 	}
 	return data, err

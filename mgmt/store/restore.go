@@ -184,7 +184,7 @@ func (s *Store) FinishRestore() (done bool, err error) {
 // begin makes the configuration that is laid ready the startup configuration.
 func (s *Store) begin(root *os.Root) error {
 	from := path.Join(RestoreDir, File)
-	data, err := readPlain(root, from)
+	data, err := ReadPlain(root, from, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it has its name already
 		return nil
