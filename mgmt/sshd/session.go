@@ -305,12 +305,18 @@ func (a *audited) record(op *grammar.Op, do func() error) (err error) {
 			err = errFault
 		}
 	}()
-	if err = do(); err != nil {
+	err = do()
+	a.tell(op, err)
+	return err
+}
+
+// tell writes down what came of a command.
+func (a *audited) tell(op *grammar.Op, err error) {
+	if err != nil {
 		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())
 	} else {
 		a.log.Info("command", "line", line(op.Line), "result", "Done")
 	}
-	return err
 }
 
 // DoAll executes ops together if the backend can, and records each.
@@ -331,41 +337,35 @@ func (a *audited) DoAll(user string, ops []*grammar.Op) (all []shell.Outcome) {
 	}()
 	all = b.DoAll(user, ops)
 	for i, o := range all {
-		if o.Err != nil {
-			a.log.Warn("command refused", "line", line(ops[i].Line), "result", "ERROR: "+o.Err.Error())
-		} else {
-			a.log.Info("command", "line", line(ops[i].Line), "result", "Done")
-		}
+		a.tell(ops[i], o.Err)
 	}
 	return all
 }
 
 // Commands reads a file of commands if the backend can, and records that it was asked for.
 func (a *audited) Commands(user string, op *grammar.Op) (text []byte, err error) {
-	err = schema.Refuse(schema.NotSupported, op.Verb)
-	if b, ok := a.Backend.(shell.Library); ok {
+	err = a.record(op, func() error {
+		b, ok := a.Backend.(shell.Library)
+		if !ok {
+			return schema.Refuse(schema.NotSupported, op.Verb)
+		}
 		text, err = b.Commands(user, op)
-	}
-	if err != nil {
-		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())
-	} else {
-		a.log.Info("command", "line", line(op.Line), "result", "Done")
-	}
+		return err
+	})
 	return text, err
 }
 
 // System runs a shell of the system if the backend can, and records what was asked for and how it ended. What is typed in it is not
 // recorded.
 func (a *audited) System(ctx context.Context, user string, op *grammar.Op, t *shell.Terminal) (text string, err error) {
-	err = schema.Refuse(schema.NotSupported, op.Verb)
-	if b, ok := a.Backend.(shell.System); ok {
+	err = a.record(op, func() error {
+		b, ok := a.Backend.(shell.System)
+		if !ok {
+			return schema.Refuse(schema.NotSupported, op.Verb)
+		}
 		text, err = b.System(ctx, user, op, t)
-	}
-	if err != nil {
-		a.log.Warn("command refused", "line", line(op.Line), "result", "ERROR: "+err.Error())
-	} else {
-		a.log.Info("command", "line", line(op.Line), "result", "Done")
-	}
+		return err
+	})
 	return text, err
 }
 
