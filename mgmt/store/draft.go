@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -121,19 +120,17 @@ func (s *Store) LastDraft() (*Draft, error) {
 }
 
 func parseDraft(data []byte) (*Draft, error) {
-	rest, _ := bytes.CutPrefix(data, []byte(render.Head))
-	m := draftHead.FindSubmatch(rest)
+	m, body := sealed(data, draftHead)
 	if m == nil {
 		return nil, errors.New("it is damaged")
 	}
-	body := rest[len(m[0]):]
-	size, err := strconv.Atoi(string(m[4]))
-	if err != nil || size > len(body) || sumOf(body) != string(m[5]) {
+	size, err := strconv.Atoi(m[4])
+	if err != nil || size > len(body) {
 		return nil, errors.New("it is damaged")
 	}
-	d := &Draft{By: string(m[2])}
-	d.Version, _ = strconv.ParseUint(string(m[1]), 10, 64)
-	d.At, _ = time.Parse(time.RFC3339, string(m[3]))
+	d := &Draft{By: m[2]}
+	d.Version, _ = strconv.ParseUint(m[1], 10, 64)
+	d.At, _ = time.Parse(time.RFC3339, m[3])
 	for i, text := range [][]byte{body[:size], body[size:]} {
 		r := render.ReadXML(text, render.Options{Own: true}) // whether it fits is asked when it is committed
 		if err := r.Refusal(); err != nil {

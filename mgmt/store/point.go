@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,16 +51,15 @@ func (s *Store) KeepReturn(r *Return) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.writer.XML(r.Config, nil, Meta{})
+	text, err := s.writer.Text(r.Config, nil, Meta{})
 	if err != nil {
 		return err
 	}
-	rest, _ := bytes.CutPrefix(data, []byte(render.Head))
 	head := fmt.Sprintf("<?sluice-return boot=%q until=\"%d\" version=\"%d\" by=%q at=%q sum=%q?>\n", boot, r.Until, r.Version, plainWord(r.By),
-		r.At.UTC().Format(time.RFC3339), sumOf(rest))
+		r.At.UTC().Format(time.RFC3339), sumOfText(text[1:]))
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if err := s.Put(ReturnFile, append([]byte(render.Head+head), rest...)); err != nil {
+	if err := s.put(ReturnFile, slices.Insert(text, 1, []byte(head))); err != nil {
 		return err
 	}
 	s.returning = true
@@ -74,6 +74,24 @@ func plainWord(s string) string {
 		}
 		return '_'
 	}, s)
+}
+
+// sealed are the words of a head that stands in a file behind the first line, and what follows it. The last of them is the sum of
+// that; without such a head or with another sum there are none.
+func sealed(data []byte, head *regexp.Regexp) (words []string, body []byte) {
+	rest, _ := bytes.CutPrefix(data, []byte(render.Head))
+	m := head.FindSubmatch(rest)
+	if m == nil {
+		return nil, nil
+	}
+	body = rest[len(m[0]):]
+	if sumOf(body) != string(m[len(m)-1]) {
+		return nil, nil
+	}
+	for _, word := range m {
+		words = append(words, string(word))
+	}
+	return words, body
 }
 
 // DropReturn removes the way back. Without one it does nothing.
@@ -108,21 +126,20 @@ func (s *Store) ReturnPoint() (*Return, []Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("the way back %s cannot be read: %w", name, err)
 	}
-	rest, _ := bytes.CutPrefix(data, []byte(render.Head))
-	m := returnHead.FindSubmatch(rest)
-	if m == nil || sumOf(rest[len(m[0]):]) != string(m[6]) {
+	m, _ := sealed(data, returnHead)
+	if m == nil {
 		aside := name + ".broken"
 		if err := os.Rename(name, aside); err != nil {
 			return nil, nil, fmt.Errorf("the way back %s is damaged and cannot be put aside: %w", name, err)
 		}
 		return nil, nil, fmt.Errorf("the way back of a commit that was not confirmed is damaged, the commit stays in force; it is put aside as %s", aside)
 	}
-	if string(m[1]) != boot {
+	if m[1] != boot {
 		return nil, nil, s.DropReturn()
 	}
-	until, _ := strconv.ParseInt(string(m[2]), 10, 64)
-	version, _ := strconv.ParseUint(string(m[3]), 10, 64)
-	at, _ := time.Parse(time.RFC3339, string(m[5]))
+	until, _ := strconv.ParseInt(m[2], 10, 64)
+	version, _ := strconv.ParseUint(m[3], 10, 64)
+	at, _ := time.Parse(time.RFC3339, m[5])
 	r := render.ReadXML(data, render.Options{Check: s.Check, Own: true})
 	if r.Newer != nil {
 		return nil, nil, fmt.Errorf("the way back of a commit that was not confirmed is not used, the commit stays in force: %w", r.Newer)
@@ -130,5 +147,5 @@ func (s *Store) ReturnPoint() (*Return, []Problem, error) {
 	s.saving.Lock()
 	s.returning = true
 	s.saving.Unlock()
-	return &Return{r.Config, version, time.Duration(until), string(m[4]), at}, r.Problems, nil
+	return &Return{r.Config, version, time.Duration(until), m[4], at}, r.Problems, nil
 }
