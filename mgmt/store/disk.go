@@ -175,6 +175,15 @@ func (s *Store) drop(name string) (was bool, err error) {
 	return err == nil, err
 }
 
+// putAside gives a file that cannot be used another name, so that who wants to can look at it. The error is why it cannot be used,
+// and what went wrong with that.
+func (s *Store) putAside(name, as string, why error) error {
+	if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, as)); err != nil {
+		return fmt.Errorf("%w; that fails: %w", why, err)
+	}
+	return why
+}
+
 // keepEarlier gives the present file the name startup.xml.0 as well and moves the earlier ones on, up to the first gap
 // in the numbers. A save that changes nothing but who saved and when pushes nothing out, nor does one that follows a
 // save that was cut off after this step.

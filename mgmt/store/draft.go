@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -100,8 +99,7 @@ var draftHead = regexp.MustCompile(`^<\?sluice-candidate version="(\d+)" by="([^
 
 // LastDraft is the candidate that an earlier run of management has left, or nil. One that cannot be used is put aside.
 func (s *Store) LastDraft() (*Draft, error) {
-	name := filepath.Join(s.dir, DraftFile)
-	data, err := readOwn(name, 2*maxFile+4096) // two configurations and the head
+	data, err := readOwn(filepath.Join(s.dir, DraftFile), 2*maxFile+4096) // two configurations and the head
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -112,11 +110,7 @@ func (s *Store) LastDraft() (*Draft, error) {
 	if err == nil {
 		return d, nil
 	}
-	err = fmt.Errorf("the candidate of before cannot be used and is put aside as %s: %w", unusedDraft, err)
-	if e := os.Rename(name, filepath.Join(s.dir, unusedDraft)); e != nil {
-		err = fmt.Errorf("%w; that fails: %w", err, e)
-	}
-	return nil, err
+	return nil, s.putAside(DraftFile, unusedDraft, fmt.Errorf("the candidate of before cannot be used and is put aside as %s: %w", unusedDraft, err))
 }
 
 func parseDraft(data []byte) (*Draft, error) {

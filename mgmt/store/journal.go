@@ -219,9 +219,5 @@ func (s *Store) Restore() (*schema.Config, []Problem, error) {
 	default:
 		err = errors.New("it is damaged")
 	}
-	err = fmt.Errorf("the journal %s is put aside as %s: %w", name, unusedJournal, err)
-	if e := os.Rename(name, filepath.Join(s.dir, unusedJournal)); e != nil {
-		err = fmt.Errorf("%w; that fails: %w", err, e)
-	}
-	return nil, nil, err
+	return nil, nil, s.putAside(JournalFile, unusedJournal, fmt.Errorf("the journal %s is put aside as %s: %w", name, unusedJournal, err))
 }
