@@ -8,8 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // asidePrefix begins the names of files that are being written. No client sees them, and who watches a folder leaves names with
@@ -72,7 +70,7 @@ func (a *aside) settle(whole bool) error {
 		return err
 	}
 	defer d.Close()
-	return unix.Fsync(int(d.Fd()))
+	return d.Sync()
 }
 
 // where is the name under which a file is found while this session writes it.
