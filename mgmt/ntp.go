@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
-
 	"sluice/mgmt/clock"
-	"sluice/mgmt/show"
 	"sluice/vendor-config/schema"
 )
 
@@ -17,15 +14,4 @@ func timeServers(c *schema.Config) (all []clock.Server) {
 		all = append(all, clock.Server{Host: s.Server, Minpoll: s.Minpoll, Maxpoll: s.Maxpoll, Key: s.Key, Prefer: s.Preferred == "YES"})
 	}
 	return all
-}
-
-// clockNow is how the clock stands.
-func (a *appliance) clockNow() show.Clock {
-	s := a.clock.Status(context.Background())
-	c := show.Clock{Off: s.Off, Adjust: s.Adjust, Synchronized: s.Synchronized, Problem: s.Problem, Reference: s.Reference, Leap: s.Leap,
-		Stratum: s.Stratum, Ahead: s.Ahead, Unresolved: s.Unresolved}
-	for _, o := range s.Sources {
-		c.Sources = append(c.Sources, show.ClockSource(o))
-	}
-	return c
 }

@@ -215,7 +215,7 @@ func (o *operator) view(op *grammar.Op) *show.View {
 	case "ssl-cert-key":
 		v.Endings = o.ending(c)
 	case "ntp-status":
-		v.Clock = o.clockNow()
+		v.Clock = o.clock.Status(context.Background())
 	case "arp":
 		v.Neighbors = o.neighbors()
 	case "version":

@@ -16,13 +16,13 @@ const patience = 5 * time.Second
 
 // Status is how the clock stands.
 type Status struct {
-	Off          bool   // nobody is to be followed
-	Adjust       bool   // the clock is set; else only watched
-	Problem      string // why nothing is known
-	Synchronized bool   // some server is followed
-	Reference    string // its address
-	Stratum      int    // of this machine: one more than that of the server
-	Ahead        float64
+	Off          bool    // nobody is to be followed
+	Adjust       bool    // the clock is set; else only watched
+	Problem      string  // why nothing is known
+	Synchronized bool    // some server is followed
+	Reference    string  // its address
+	Stratum      int     // of this machine: one more than that of the server
+	Ahead        float64 // seconds by which this clock is ahead of that server
 	Leap         string
 	Sources      []Source
 	Unresolved   map[string]string // names of servers without an answer, and why

@@ -4,28 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"time"
 
 	"sluice/vendor-config/schema"
 )
-
-// Clock is how the machine's clock stands.
-type Clock struct {
-	Off, Adjust, Synchronized bool
-	Problem, Reference, Leap  string
-	Stratum                   int
-	Ahead                     float64 // seconds
-	Sources                   []ClockSource
-	Unresolved                map[string]string
-}
-
-// ClockSource is what one time server says.
-type ClockSource struct {
-	Address, State       string
-	Stratum, Poll, Reach int
-	Since                time.Duration
-	Ahead, Error         float64 // seconds
-}
 
 func showNTPServer(p *page) error {
 	rows, one, err := chosen[schema.NTPServer](p)

@@ -11,6 +11,7 @@ import (
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
 	"sluice/mgmt/capture"
+	"sluice/mgmt/clock"
 	"sluice/mgmt/compile"
 	"sluice/mgmt/vrrp"
 	"sluice/vendor-config/schema"
@@ -40,7 +41,7 @@ type View struct {
 	Routers []compile.Router // virtual routers on ports
 	Stands  []vrrp.State     // where they stand
 	Adverts []vrrp.Count     // what the speaker has counted
-	Clock   Clock
+	Clock   clock.Status
 	Endings map[string]Ending // of certificates, by the names of their pairs
 
 	Receivers map[string]Receiver // syslog servers that are in force, by their actions
