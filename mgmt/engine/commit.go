@@ -249,7 +249,7 @@ func (e *Engine) applyTables(prev, next *version, ids compile.IDs) (warning stri
 	switch err := e.send(t); {
 	case err == nil && e.link.Load() == nil:
 		warning = warnNotConnected
-	case isRefusal(err):
+	case IsRefusal(err):
 		return "", err
 	case err != nil:
 		warning = warnLost
@@ -310,7 +310,7 @@ func (e *Engine) send(t *api.Tables) error {
 	ctx, cancel := context.WithTimeout(l.ctx, e.opt.Patience)
 	defer cancel()
 	if err := l.dp.Apply(ctx, &diff); err != nil {
-		if !isRefusal(err) {
+		if !IsRefusal(err) {
 			e.opt.Log.Error("the dataplane has not taken new tables; connecting again", "error", err)
 			e.setLink(nil)
 			l.cancel()
@@ -355,9 +355,7 @@ func identical[T any](a, b []T) bool {
 }
 
 // IsRefusal tells whether an error is the dataplane's own answer; the connection is still good.
-func IsRefusal(err error) bool { return isRefusal(err) }
-
-func isRefusal(err error) bool {
+func IsRefusal(err error) bool {
 	var r *api.RefusedError
 	return errors.As(err, &r)
 }

@@ -164,7 +164,7 @@ func (e *Engine) attach(l *link, st *api.Stats) error {
 	e.setLink(l)
 	err = e.send(t)
 	switch {
-	case isRefusal(err):
+	case IsRefusal(err):
 		// The connection stays, so that the counters can be read and the next change, if it mends the cause, goes through.
 		e.opt.Log.Error("the dataplane refuses the configuration in force", "error", err)
 		e.note(&e.trouble.refused, err)
@@ -264,7 +264,7 @@ func (e *Engine) push() {
 	if e.wire.sent.Config == nil {
 		return // refused so far: health of services that the dataplane does not know says nothing
 	}
-	if err := e.send(t); isRefusal(err) {
+	if err := e.send(t); IsRefusal(err) {
 		e.opt.Log.Error("the dataplane refuses news of services, neighbors and virtual routers", "error", err)
 	}
 }
