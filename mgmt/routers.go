@@ -114,18 +114,11 @@ func (a *appliance) renew(ctx context.Context, to *engine.Dataplane, dial func(c
 			return err
 		}
 	}
-	err = (*to).Lease(ctx, &api.Lease{Roles: version, Millis: leaseOf(a.engine.Config())})
+	err = (*to).Lease(ctx, &api.Lease{Roles: version, Millis: uint32(compile.Lease(a.engine.Config()).Milliseconds())})
 	if engine.IsRefusal(err) {
 		return nil // it has newer ones by now
 	}
 	return err
-}
-
-// leaseOf is how long mastership holds in the dataplane without another renewal, in milliseconds.
-func leaseOf(c *schema.Config) uint32 {
-	p := schema.Single[schema.VRIDParam](c)
-	in := vrrp.Intent{Hello: time.Duration(p.HelloInterval) * time.Millisecond, Dead: time.Duration(p.DeadInterval) * time.Second}
-	return uint32(in.Lease().Milliseconds())
 }
 
 // routers are the virtual routers as metrics tell them.

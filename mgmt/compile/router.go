@@ -189,27 +189,39 @@ func byVservers(priority uint8, tracking string, n, down int) uint8 {
 
 // Intents are what the speaker of VRRP is to do.
 func Intents(c *schema.Config, routers []Router, s *State) []vrrp.Intent {
-	p := schema.Single[schema.VRIDParam](c)
+	common := commonIntent(c)
 	out := make([]vrrp.Intent, 0, len(routers))
 	for i := range routers {
-		r := &routers[i]
-		in := vrrp.Intent{ID: r.Row.ID, Device: r.Twin, Source: r.Source, OnLink: r.OnLink, VIPs: r.VIPs,
-			Preempt: r.Row.Preemption == "ENABLED", Delay: time.Duration(r.Row.Preemptiondelaytimer) * time.Second,
-			Hello: time.Duration(p.HelloInterval) * time.Millisecond, Dead: time.Duration(p.DeadInterval) * time.Second,
-			Version: 3, Held: s.Held[r.Row.ID], Down: s.Down[r.Name]}
-		if p.Version == "2" {
-			in.Version = 2
-		}
-		switch p.Checksum {
-		case "rfc9568":
-			in.Checksum = vrrp.ChecksumRFC9568
-		case "rfc5798":
-			in.Checksum = vrrp.ChecksumRFC5798
-		}
+		r, in := &routers[i], common
+		in.ID, in.Device, in.Source, in.OnLink, in.VIPs = r.Row.ID, r.Twin, r.Source, r.OnLink, r.VIPs
+		in.Preempt, in.Delay = r.Row.Preemption == "ENABLED", time.Duration(r.Row.Preemptiondelaytimer)*time.Second
+		in.Held, in.Down = s.Held[r.Row.ID], s.Down[r.Name]
 		in.Priority, in.Reason = r.Priority(s)
 		out = append(out, in)
 	}
 	return out
+}
+
+// commonIntent is what the intents of all virtual routers have in common.
+func commonIntent(c *schema.Config) vrrp.Intent {
+	p := schema.Single[schema.VRIDParam](c)
+	in := vrrp.Intent{Hello: time.Duration(p.HelloInterval) * time.Millisecond, Dead: time.Duration(p.DeadInterval) * time.Second, Version: 3}
+	if p.Version == "2" {
+		in.Version = 2
+	}
+	switch p.Checksum {
+	case "rfc9568":
+		in.Checksum = vrrp.ChecksumRFC9568
+	case "rfc5798":
+		in.Checksum = vrrp.ChecksumRFC5798
+	}
+	return in
+}
+
+// Lease is how long mastership holds in the dataplane without another renewal.
+func Lease(c *schema.Config) time.Duration {
+	in := commonIntent(c)
+	return in.Lease()
 }
 
 // Roles are what the dataplane is to do with the VIPs.
