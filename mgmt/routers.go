@@ -30,23 +30,14 @@ const (
 
 // changed notes where a virtual router stands. The speaker calls it in its loop.
 func (a *appliance) changed(st vrrp.State) {
-	was := a.engine.State().Routers[compile.RouterOn{ID: st.ID, Twin: st.Device}]
+	before := a.engine.State()
+	was := before.Routers[compile.RouterOn{ID: st.ID, Twin: st.Device}]
 	a.observe(func(s *compile.State) { s.Stands(st) })
 	a.engine.Play(playTime)
 	if was.Role != st.Role {
-		a.log.Info("state changed", "object", fmt.Sprintf("vrID %d", st.ID), "port", a.portOf(st.Device), "state", st.Role.String(), "reason", st.Reason,
+		a.log.Info("state changed", "object", fmt.Sprintf("vrID %d", st.ID), "port", before.PortOf(st.Device), "state", st.Role.String(), "reason", st.Reason,
 			"master", st.MasterAddress)
 	}
-}
-
-// portOf is the port of a twin, as operators call it.
-func (a *appliance) portOf(twin string) string {
-	for _, p := range a.engine.State().Ports {
-		if p.Twin == twin {
-			return p.Name
-		}
-	}
-	return twin
 }
 
 // interfaces notes which ports cannot be used, and why.

@@ -50,6 +50,16 @@ type Port struct {
 	Twin   string // e.g. "tw0"
 }
 
+// PortOf is the port of a twin, as operators call it; the twin itself if no port has it.
+func (s *State) PortOf(twin string) string {
+	for _, p := range s.Ports {
+		if p.Twin == twin {
+			return p.Name
+		}
+	}
+	return twin
+}
+
 // MonitorResult is what one monitor last said of a service.
 type MonitorResult struct {
 	Up        bool

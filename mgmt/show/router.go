@@ -125,10 +125,7 @@ func statRouter(p *page) error {
 }
 
 func (p *page) adverts(c *vrrp.Count) {
-	port := c.Device
-	if i := slices.IndexFunc(p.State.Ports, func(t compile.Port) bool { return t.Twin == c.Device }); i >= 0 {
-		port = p.State.Ports[i].Name
-	}
+	port := p.State.PortOf(c.Device)
 	if c.ID == 0 {
 		p.f("Interface %s, advertisements for no virtual router here\n", port)
 	} else {
