@@ -59,7 +59,7 @@ func showHANode(p *page) error {
 	var all, down []string
 	for _, t := range p.State.Ports {
 		all = append(all, t.Name)
-		if p.Stats != nil && !p.linkUp(t.Name) {
+		if p.Stats != nil && !p.portStats(t.Name).LinkUp {
 			down = append(down, t.Name)
 		}
 	}
@@ -75,16 +75,6 @@ func showHANode(p *page) error {
 		}
 	}
 	return p.storedRows(rows, 1, one)
-}
-
-// linkUp tells whether a port has its link, as the dataplane last said.
-func (p *page) linkUp(name string) bool {
-	for _, s := range p.Stats.Ports {
-		if s.Name == name {
-			return s.LinkUp
-		}
-	}
-	return false
 }
 
 // nsip is the address of management, or none.

@@ -38,11 +38,7 @@ func (p *page) limited(s *schema.Service) {
 }
 
 func showL4Param(p *page) error {
-	method := "MacVlanChannel"
-	if row := schema.Get[schema.L4Param](p.Config); row != nil {
-		method = row.L2ConnMethod
-	}
-	p.f("\tL4 Parameters\n\tL2 Connection Method : %s\n", method)
+	p.f("\tL4 Parameters\n\tL2 Connection Method : %s\n", schema.Single[schema.L4Param](p.Config).L2ConnMethod)
 	return nil
 }
 

@@ -166,13 +166,20 @@ func showInterface(p *page) error {
 	return nil
 }
 
-func (p *page) port(t compile.Port) {
-	var s api.PortStats
+// portStats are the counts of a port and its link, as the dataplane last said; nothing where it has not.
+func (p *page) portStats(name string) api.PortStats {
 	if p.Stats != nil {
-		if i := slices.IndexFunc(p.Stats.Ports, func(s api.PortStats) bool { return s.Name == t.Name }); i >= 0 {
-			s = p.Stats.Ports[i]
+		for _, s := range p.Stats.Ports {
+			if s.Name == name {
+				return s
+			}
 		}
 	}
+	return api.PortStats{}
+}
+
+func (p *page) port(t compile.Port) {
+	s := p.portStats(t.Name)
 	flags, link := "0x4000", "DOWN"
 	if s.LinkUp {
 		flags, link = "0xc000", "UP"
