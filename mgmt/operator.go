@@ -114,7 +114,7 @@ func (o *operator) execute(who engine.Author, op *grammar.Op) (string, error) {
 	case op.Verb == "import":
 		return o.importFile(who, op)
 	case op.Object == schema.Of[schema.TechSupport]():
-		return o.techSupport()
+		return o.techSupport(who)
 	case op.Verb == "show" || op.Verb == "stat":
 		return show.Text(op, o.view(op))
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sluice/cli/grammar"
-	"sluice/mgmt/show"
+	"sluice/mgmt/engine"
 )
 
 // supportFile is what `show techsupport` writes in the configuration directory. There is one, the last, so that it cannot fill the disk.
@@ -21,17 +21,17 @@ var supportCommands = []string{"show version", "show hardware", "show ns running
 
 // techSupport writes the answers to supportCommands to the file, each as the session's user would read it: secrets are hidden, and what
 // his command policies deny him is left out.
-func (o *operator) techSupport() (string, error) {
+func (o *operator) techSupport(who engine.Author) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Tech support of %s, %s\n", o.hostName(), o.now().UTC().Format("2006-01-02 15:04:05 UTC"))
 	for _, line := range supportCommands {
-		text, err := o.support(line)
+		text, err := o.support(who, line)
 		if cut := len(text) - supportMost; cut > 0 {
 			text = fmt.Sprintf("%s\n# cut here, %d bytes more\n", text[:supportMost], cut)
 		}
 		fmt.Fprintf(&b, "\n## %s\n%s", line, text)
 		if err != nil {
-			fmt.Fprintf(&b, "ERROR: %v\n", flat(err))
+			fmt.Fprintf(&b, "ERROR: %v\n", err)
 		}
 	}
 	if err := o.store.Put(supportFile, []byte(b.String())); err != nil {
@@ -40,16 +40,10 @@ func (o *operator) techSupport() (string, error) {
 	return fmt.Sprintf("Written to /config/%s, %d bytes: fetch it by SFTP\n", supportFile, b.Len()), nil
 }
 
-func (o *operator) support(line string) (string, error) {
+func (o *operator) support(who engine.Author, line string) (string, error) {
 	op, err := grammar.Parse(line)
-	if err == nil {
-		err = o.may(op)
-	}
 	if err != nil {
 		return "", err
 	}
-	if configuring(op) {
-		return o.showConfiguration(op)
-	}
-	return show.Text(op, o.view(op))
+	return o.Do(who.User, op)
 }
