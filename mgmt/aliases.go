@@ -66,7 +66,7 @@ func (o *operator) Alias(user, word, command string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(filepath.Dir(o.store.Path()), aliasFolder), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(o.store.Dir(), aliasFolder), 0o700); err != nil {
 		return flat(fmt.Errorf("the alias cannot be kept: %w", err))
 	}
 	if err := o.store.Put(aliasFile(user), append(text, '\n')); err != nil {

@@ -83,8 +83,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	a.load()
 	running.Go(func() { a.engine.Run(ctx) })
 	if err := a.serveMetrics(ctx, s.Metrics.Listen); err != nil {
-		log.Error("metrics", "problem", err)
-		a.system.Degraded = append(a.system.Degraded, err.Error())
+		a.degrade("metrics", err.Error())
 	}
 	running.Go(func() { st.Journal(ctx) })
 	running.Go(func() { a.clock.Run(ctx) })
@@ -142,12 +141,15 @@ func (a *appliance) observe(change func(*compile.State)) {
 	}
 }
 
+// degrade notes what is wrong with the appliance since its start, for the log and for show version.
+func (a *appliance) degrade(about, problem string) {
+	a.system.Degraded = append(a.system.Degraded, problem)
+	a.log.Error(about, "problem", problem)
+}
+
 // load puts the startup configuration in force. Whatever is wrong with it leaves the appliance reachable.
 func (a *appliance) load() {
-	bad := func(what string) {
-		a.system.Degraded = append(a.system.Degraded, what)
-		a.log.Error("startup configuration", "problem", what)
-	}
+	bad := func(what string) { a.degrade("startup configuration", what) }
 	a.store.Check, a.store.Import = a.engine.Check, a.commands
 	defer a.goOn()
 	a.goOnHolding() // before any virtual router takes part in an election
@@ -186,8 +188,7 @@ func (a *appliance) load() {
 func (a *appliance) goOn() {
 	d, err := a.store.LastDraft()
 	if err != nil {
-		a.system.Degraded = append(a.system.Degraded, err.Error())
-		a.log.Error("candidate", "problem", err)
+		a.degrade("candidate", err.Error())
 	}
 	if d != nil && a.candidate.Continue(d) {
 		a.log.Warn("management was restarted and goes on with the candidate", "user", d.By)

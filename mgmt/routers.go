@@ -165,8 +165,7 @@ func (o *operator) force(who engine.Author, op *grammar.Op) (warning string, err
 func (a *appliance) goOnHolding() {
 	ids, err := a.store.KeptBackup()
 	if err != nil {
-		a.system.Degraded = append(a.system.Degraded, err.Error())
-		a.log.Error("maintenance", "problem", err)
+		a.degrade("maintenance", err.Error())
 	}
 	for _, id := range ids {
 		a.observe(func(s *compile.State) { s.Hold(id, true) })
