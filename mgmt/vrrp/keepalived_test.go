@@ -300,9 +300,15 @@ func partitionWithHigherAddress(t *testing.T, v protocolVersion, l *lan, h, k *h
 func partitionWithLowerAddress(t *testing.T, v protocolVersion, l *lan, _, k *host) {
 	we, it, heal := partition(v, l.host(1), k)
 	heal()
-	eventually(t, "we yield to the higher address", func() bool {
+	yieldsWhileItLives(t, we, it, "192.0.2.5 has the same priority and the higher address")
+}
+
+// yieldsWhileItLives has us yield for a reason, and take over once the other is gone.
+func yieldsWhileItLives(t *testing.T, we *speaking, it *keepalived, why string) {
+	t.Helper()
+	eventually(t, "we yield: "+why, func() bool {
 		s := we.state()
-		return s.Role == Backup && s.because("192.0.2.5 has the same priority and the higher address")
+		return s.Role == Backup && s.because(why)
 	})
 	it.becomes(true)
 	it.kill()
@@ -314,13 +320,7 @@ func itOwnsTheAddress(t *testing.T, v protocolVersion, l *lan, h, k *host) {
 	we.becomes(Master)
 	it := k.keepalived(v.number, 255, v.line)
 	it.start()
-	eventually(t, "we yield to the owner", func() bool {
-		s := we.state()
-		return s.Role == Backup && s.because("192.0.2.5 has priority 255, which is higher than 254")
-	})
-	it.becomes(true)
-	it.kill()
-	we.becomes(Master)
+	yieldsWhileItLives(t, we, it, "192.0.2.5 has priority 255, which is higher than 254")
 }
 
 // framesAreAlike compares what both send, byte by byte.

@@ -287,6 +287,16 @@ func eventually(t *testing.T, what string, f func() bool) {
 	}
 }
 
+// beats waits for a beat, which only a live loop gives.
+func (s *speaking) beats() {
+	s.host.lan.t.Helper()
+	select {
+	case <-s.Beat():
+	case <-time.After(30 * time.Second):
+		s.host.lan.t.Fatalf("%s gives no beat", s.host.addr)
+	}
+}
+
 func (s *speaking) becomes(role Role) {
 	s.host.lan.t.Helper()
 	eventually(s.host.lan.t, fmt.Sprintf("%s is %s", s.host.addr, role), func() bool { return s.state().Role == role })

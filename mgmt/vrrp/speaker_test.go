@@ -266,11 +266,7 @@ func TestStormOfAdverts(t *testing.T) {
 		t.Errorf("the backup told of %d changes", told)
 	}
 	for range 3 { // the loop is alive
-		select {
-		case <-sa.Beat():
-		case <-time.After(30 * time.Second):
-			t.Fatal("no beat")
-		}
+		sa.beats()
 	}
 }
 
@@ -322,11 +318,7 @@ func TestBeatEndsWithAHungLoop(t *testing.T) {
 		}
 	})
 	s.mu.Unlock()
-	select {
-	case <-s.Beat():
-	case <-time.After(30 * time.Second):
-		t.Fatal("no beat after it went on")
-	}
+	s.beats() // after it went on
 }
 
 // TestManyTakeOverAtOnce: a hundred virtual routers lose their master, and telling of each takes a while. Those that have taken
