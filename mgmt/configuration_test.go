@@ -304,20 +304,12 @@ func TestCandidateSurvives(t *testing.T) {
 	d.do("add server s1 10.1.0.11")
 	put(t, dir, "new.xml", aServer)
 	d.do("load config new.xml")
-	if err := d.o.store.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	d.end()
-	d = newDesk(t, dir)
+	d = d.restarted(dir)
 	d.is("show ns config -candidate", "nsroot")
 	d.is("diff ns config", "add server s9 10.9.0.9\n")
 	d.lacks("show ns runningConfig", "s9")
 	d.do("add server s2 10.1.0.12")
-	if err := d.o.store.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	d.end()
-	d = newDesk(t, dir)
+	d = d.restarted(dir)
 	d.is("commit", "ERROR: The running configuration has changed since the candidate was begun")
 	d.is("rebase", "")
 	d.end()
@@ -327,11 +319,7 @@ func TestCandidateSurvives(t *testing.T) {
 	d.is("show ns runningConfig", "s2")
 	// Killed between the journal and the candidate's end: what is in force is no candidate any more.
 	d.o.store.NoteDraft(&store.Draft{Config: d.o.engine.Config(), Base: schema.New(), Version: 1, By: "nsroot"})
-	if err := d.o.store.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	d.end()
-	d = newDesk(t, dir)
+	d = d.restarted(dir)
 	d.is("show ns config -candidate", "There is no candidate")
 	d.do("load config new.xml replace")
 	d.do("discard")

@@ -69,6 +69,16 @@ func newDesk(t *testing.T, dir string) *desk {
 	return d
 }
 
+// restarted is the desk of the next run of management, which finds all that this one was to write.
+func (d *desk) restarted(dir string) *desk {
+	d.t.Helper()
+	if err := d.o.store.Flush(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.end()
+	return newDesk(d.t, dir)
+}
+
 // do executes a line; an error is returned as the shell prints it.
 func (d *desk) do(line string) string {
 	d.t.Helper()
