@@ -66,7 +66,7 @@ func (m *maker) routers() []Router {
 				continue
 			}
 			slices.SortFunc(list, netip.Addr.Compare)
-			r := Router{Row: v, Port: i, Twin: p.Twin, Name: p.Name, VIPs: list, Vservers: vservers[v.ID], Tracked: trackedPorts(m.x.c, v.ID)}
+			r := Router{Row: v, Port: i, Twin: p.Twin, Name: p.Name, VIPs: list, Vservers: vservers[v.ID], Tracked: TrackedPorts(m.x.c, v.ID)}
 			r.Source, r.OnLink = m.out.net.primary(i, list[0])
 			out = append(out, r)
 		}
@@ -144,7 +144,8 @@ func (m *maker) checkTracked() error {
 	return nil
 }
 
-func trackedPorts(c *schema.Config, id uint8) (ports []string) {
+// TrackedPorts are the ports that a virtual router tracks.
+func TrackedPorts(c *schema.Config, id uint8) (ports []string) {
 	for _, t := range schema.All[schema.VRIDTrack](c) {
 		if t.ID == id {
 			ports = append(ports, t.TrackifNum)

@@ -55,15 +55,13 @@ func (p *page) portsOf(v *schema.VRID) []compile.Router {
 }
 
 func (p *page) tracked(v *schema.VRID) {
-	var ports []string
-	for _, t := range schema.All[schema.VRIDTrack](p.Config) {
-		if t.ID == v.ID {
-			state := "UP"
-			if p.State.Down[t.TrackifNum] != "" {
-				state = "DOWN"
-			}
-			ports = append(ports, t.TrackifNum+" "+state)
+	ports := compile.TrackedPorts(p.Config, v.ID)
+	for i, name := range ports {
+		state := "UP"
+		if p.State.Down[name] != "" {
+			state = "DOWN"
 		}
+		ports[i] = name + " " + state
 	}
 	if len(ports) > 0 || v.TrackifNumPriority != 0 {
 		p.f("\tTracked interfaces: %s\tTracked interface priority: %d\n", strings.Join(ports, ", "), v.TrackifNumPriority)
