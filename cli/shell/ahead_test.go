@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"testing"
+
+	"golang.org/x/term"
 )
 
 // TestCtrlCTypedAhead: one that comes behind a line, before its command has begun, ends that command and no later one.
@@ -39,5 +41,34 @@ func TestCtrlCTypedAhead(t *testing.T) {
 	}
 	if p.during(func(context.Context) {}) {
 		t.Error("a Ctrl-C at the prompt ends the next command")
+	}
+}
+
+// TestCtrlCOfAProgram: one that a program had, to which the terminal was lent, ends no command behind it.
+func TestCtrlCOfAProgram(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	s := &Session{pump: newPump(t.Context(), r, false)}
+	s.term.Store(term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{s.pump, io.Discard}, ""))
+	s.pump.during(func(context.Context) {
+		if err := s.lend(func(lent *Terminal) error {
+			if _, err := w.Write([]byte("sleep 9\r\x03")); err != nil {
+				return err
+			}
+			keys := make([]byte, 64)
+			n, err := lent.Keys.Read(keys)
+			if string(keys[:n]) != "sleep 9\r\x03" {
+				t.Errorf("the program has got %q", keys[:n])
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	if s.pump.during(func(context.Context) {}) {
+		t.Error("the next command is ended")
 	}
 }

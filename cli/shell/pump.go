@@ -29,7 +29,7 @@ type pump struct {
 	sawCR  bool                                 // the last byte handed out was CR: a LF behind it belongs to it
 	run    context.Context                      // of the running command, nil between commands
 	cancel atomic.Pointer[func()]               // of the running command; nil while it waits for a key
-	ahead  atomic.Bool                          // a Ctrl-C has come and was not handed out
+	ahead  atomic.Int64                         // Ctrl-Cs that have come and were not handed out
 	began  time.Time                            // as time.Now gives it: a wall clock that is set moves no time since then
 	key    atomic.Int64                         // time of the last key since began, in nanoseconds
 	idle   atomic.Pointer[func() time.Duration] // greatest time between two keys; 0 is for ever
@@ -52,11 +52,11 @@ func (p *pump) read(r io.Reader) {
 			p.key.Store(int64(time.Since(p.began)))
 		}
 		if i := bytes.LastIndexByte(b, ctrlC); i >= 0 {
-			p.ahead.Store(true) // before one looks for a command, which looks here once it runs
+			p.ahead.Add(ctrlCs(b)) // before one looks for a command, which looks here once it runs
 			if cancel := p.cancel.Load(); cancel != nil {
 				(*cancel)()
+				p.ahead.Add(-ctrlCs(b))
 				b = b[i+1:]
-				p.ahead.Store(false)
 			}
 		}
 		if len(b) > 0 {
@@ -142,7 +142,7 @@ func (p *pump) Read(b []byte) (int, error) {
 	end := min(len(p.buf), len(b))
 	for i, c := range p.buf[:end] {
 		if c == ctrlC && i == 0 {
-			p.take()
+			p.take(1)
 			return copy(b, killLine), nil
 		}
 		if c == ctrlC {
@@ -154,9 +154,7 @@ func (p *pump) Read(b []byte) (int, error) {
 			break
 		}
 	}
-	n := copy(b, p.buf[:end])
-	p.buf = p.buf[n:]
-	return n, nil
+	return copy(b, p.take(end)), nil
 }
 
 // Key hands out one byte, for the pager and for questions. While it waits Ctrl-C is a key like any other. One that came
@@ -173,28 +171,29 @@ func (p *pump) Key() (byte, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.take(), nil
+	return p.take(1)[0], nil
 }
 
-// take hands out the next byte.
-func (p *pump) take() byte {
-	c := p.buf[0]
-	if p.buf = p.buf[1:]; c == ctrlC && bytes.IndexByte(p.buf, ctrlC) < 0 {
-		p.ahead.Store(false)
-	}
-	return c
+// take hands out the next n bytes.
+func (p *pump) take(n int) []byte {
+	b := p.buf[:n]
+	p.buf = p.buf[n:]
+	p.ahead.Add(-ctrlCs(b))
+	return b
 }
+
+func ctrlCs(b []byte) int64 { return int64(bytes.Count(b, []byte{ctrlC})) }
 
 // flush forgets keys that were typed ahead.
 func (p *pump) flush() {
-	p.buf = nil
-	p.ahead.Store(false)
+	p.take(len(p.buf))
 	for {
 		select {
-		case _, ok := <-p.in:
+		case b, ok := <-p.in:
 			if !ok {
 				return
 			}
+			p.ahead.Add(-ctrlCs(b))
 		default:
 			return
 		}
@@ -209,7 +208,7 @@ func (p *pump) during(f func(context.Context)) (cancelled bool) {
 	stop := func() { cancel() }
 	p.run = ctx
 	p.cancel.Store(&stop)
-	if !p.raw && p.ahead.Load() {
+	if !p.raw && p.ahead.Load() > 0 {
 		cancel()
 	}
 	f(ctx)

@@ -77,9 +77,7 @@ func (k keys) Read(b []byte) (int, error) {
 	if err := k.p.fill(); err != nil {
 		return 0, err
 	}
-	n := copy(b, k.p.buf)
-	k.p.buf = k.p.buf[n:]
-	return n, nil
+	return copy(b, k.p.take(min(len(b), len(k.p.buf)))), nil
 }
 
 func (k keys) Close() error {
