@@ -48,13 +48,19 @@ type Imported struct {
 	Lines []Verdict
 	Count [Rejected + 1]int // of lines by fate
 	Save  bool              // the file asks for the configuration to be saved
-
-	foreign int // lines that are
 }
 
 // Alien tells whether most lines are no commands at all, so that the text is none of a configuration: what it holds is nobody's
 // business, and the few lines that look like commands mean something else.
-func (im *Imported) Alien() bool { return 2*im.foreign > len(im.Lines) }
+func (im *Imported) Alien() bool {
+	foreign := 0
+	for _, v := range im.Lines {
+		if v.Foreign {
+			foreign++
+		}
+	}
+	return 2*foreign > len(im.Lines)
+}
 
 // maxImportLine is the greatest length of a line in bytes: what is kept must fit into a configuration file.
 const maxImportLine = 64<<10 - 1
@@ -94,9 +100,6 @@ func ImportAs(shown, c *schema.Config, text []byte, check func(*schema.Config) e
 	out.Lines = slices.DeleteFunc(out.Lines, func(v Verdict) bool { return v.Fate == Passed })
 	for _, v := range out.Lines {
 		out.Count[v.Fate]++
-		if v.Foreign {
-			out.foreign++
-		}
 	}
 	out.Save = im.save
 	return out
@@ -129,10 +132,7 @@ func (im *importer) run(lines []Verdict) {
 	applied := 0
 	for i := range lines {
 		v := &lines[i]
-		v.Fate, v.Reason = Rejected, noCommand
-		if v.Foreign = foreign(v.Text); !v.Foreign {
-			v.Fate, v.Reason = im.line(im.shown.line(v.Text))
-		}
+		im.line(v)
 		if v.Fate == Applied {
 			applied++
 		}
@@ -158,12 +158,9 @@ func (im *importer) run(lines []Verdict) {
 // noCommand is why a foreign line is rejected.
 const noCommand = "it begins with no command"
 
-// foreign tells whether a line begins with no word of a command, whatever is wrong behind it.
-func foreign(text string) bool {
-	if len(text) > maxImportLine {
-		text = text[:maxImportLine]
-	}
-	tokens, _, err := Tokenize(text)
+// foreign tells whether a line, of which Tokenize has made tokens and err, begins with no word of a command, whatever is wrong
+// behind it.
+func foreign(tokens []Token, err error) bool {
 	if len(tokens) == 0 {
 		return false
 	}
@@ -196,17 +193,26 @@ func (im *importer) giveUp(lines []Verdict, why error) {
 }
 
 // line executes one line.
-func (im *importer) line(text string) (Fate, string) {
-	if len(text) > maxImportLine {
-		return Rejected, schema.Refuse(schema.TooLong, "line", strconv.Itoa(maxImportLine)).Error()
+func (im *importer) line(v *Verdict) {
+	text := im.shown.line(v.Text)
+	tokens, _, err := Tokenize(text[:min(len(text), maxImportLine)])
+	v.Foreign = foreign(tokens, err)
+	switch {
+	case v.Foreign:
+		v.Fate, v.Reason = Rejected, noCommand
+	case len(text) > maxImportLine:
+		v.Fate, v.Reason = Rejected, schema.Refuse(schema.TooLong, "line", strconv.Itoa(maxImportLine)).Error()
+	case err != nil:
+		v.Fate, v.Reason = Rejected, err.Error()
+	case len(tokens) == 0:
+		v.Fate, v.Reason = Passed, ""
+	default:
+		v.Fate, v.Reason = im.command(text, tokens)
 	}
-	tokens, _, err := Tokenize(text)
-	if err != nil {
-		return Rejected, err.Error()
-	}
-	if len(tokens) == 0 {
-		return Passed, ""
-	}
+}
+
+// command executes a line of words.
+func (im *importer) command(text string, tokens []Token) (Fate, string) {
 	op, err := parse(text, tokens)
 	if err == nil {
 		err = im.execute(op)
@@ -281,9 +287,7 @@ func (im *importer) missing(tokens []Token, err error) string {
 		last = r.Words[len(r.Words)-1]
 	}
 	switch r.Text {
-	case schema.NotSupported:
-		return r.Error()
-	case schema.NoSuchCommand: // foreign lines have not come here
+	case schema.NotSupported, schema.NoSuchCommand: // of another word than the first: foreign lines have not come here
 		return r.Error()
 	case schema.NoSuchArg:
 		if strings.HasPrefix(last, "-") {
