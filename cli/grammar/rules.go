@@ -110,7 +110,7 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 	v := reflect.ValueOf(row).Elem()
 	for _, f := range o.Fields {
 		must := f.Key > 0 || f.Required
-		if !must && f.Ref == "" && !f.Sealed {
+		if !must && !f.Sealed {
 			continue // most are neither, and text costs
 		}
 		text := f.Text(v)
@@ -120,16 +120,13 @@ func checkRow(c *schema.Config, o *schema.Object, row any) error {
 		if err := sealed(f, text); err != nil {
 			return err
 		}
-		if text == "" || !o.Needs(f) {
-			continue
+	}
+	if f, to := o.Dangling(c, row); f != nil {
+		what := f.CLI
+		if what == "name" {
+			what = Label(f.Targets()[0])
 		}
-		if o, row := f.Refers(c, text); row == nil && !f.Builtin(text) {
-			name := f.CLI
-			if name == "name" {
-				name = Label(o)
-			}
-			return schema.Refuse(schema.NoSuchRow, name, text)
-		}
+		return schema.Refuse(schema.NoSuchRow, what, to)
 	}
 	if o.Stored {
 		return checkStored(o, v)

@@ -79,9 +79,6 @@ var laterVerbs = map[string]string{
 	"vlan": "stat", "route": "clear", "ns-ip": "stat", "hardware": "stat",
 }
 
-// storedLater are verbs of the reference product that an object has once its function is built.
-var storedLater = []string{"stat"}
-
 // alone are verbs that need no object behind them, since there is only one.
 var alone = []string{"validate", "commit", "discard", "rebase", "rollback"}
 
@@ -180,7 +177,7 @@ func resolve(tokens []Token) (verb string, objs []*schema.Object, used int, next
 		return "", nil, 0, append(slices.Clone(verbs), sessionWords...), nil
 	}
 	if strings.EqualFold(tokens[0].Text, "stat") { // before `stat ns` takes the rest for an argument
-		if err := uncounted("stat", tokens[1:]); err != nil {
+		if err := uncounted(tokens[1:]); err != nil {
 			return "", nil, 0, nil, err
 		}
 	}
@@ -281,9 +278,6 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 	} else if len(tokens) > 1 {
 		typed = word + " " + strings.ToLower(tokens[1].Text)
 	}
-	if err := uncounted(verb, tokens); err != nil {
-		return err
-	}
 	if slices.Contains(laterObjects, typed) {
 		return schema.Refuse(schema.NotSupported, typed)
 	}
@@ -311,16 +305,13 @@ func unknownObject(verb string, tokens []Token, depth int) error {
 }
 
 // uncounted refuses stat of what is only stored.
-func uncounted(verb string, tokens []Token) error {
-	if !slices.Contains(storedLater, verb) {
-		return nil
-	}
+func uncounted(tokens []Token) error {
 	for _, p := range paths() {
 		if !p.obj.Stored || !typedWhole(p, tokens) || slices.ContainsFunc(schema.Objects(), func(o *schema.Object) bool { return !o.Stored && o.Name() == p.obj.Name() }) {
 			continue
 		}
 		name := p.obj.Name()
-		return schema.Refuse(schema.NotSupported, verb+" "+name).Because(name + " is only stored, so there is nothing to count")
+		return schema.Refuse(schema.NotSupported, "stat "+name).Because(name + " is only stored, so there is nothing to count")
 	}
 	return nil
 }
@@ -335,11 +326,11 @@ func typedWhole(p path, tokens []Token) bool {
 	return true
 }
 
-// verbsLater are the verbs of the reference product that the object does not take yet.
+// verbsLater are the verbs of the reference product that the object does not take yet; stat is one as long as it is only stored.
 func verbsLater(o *schema.Object) []string {
 	later := strings.Fields(laterVerbs[o.YANG])
 	if o.Stored {
-		later = append(later, storedLater...)
+		later = append(later, "stat")
 	}
 	return later
 }
