@@ -43,12 +43,18 @@ func (w *Worker) icmp(t *table.Set, p *packet.Packet, own uint64) packet.Reason 
 	return packet.ReplyICMPEcho
 }
 
-// icmpError translates an error about a flow, or ends it. NoReason with p.Reason set means that p goes to route.
-func (w *Worker) icmpError(t *table.Set, p *packet.Packet, e *packet.ICMPError, kind uint64) packet.Reason {
+// quoted is the entry of the flow that the error p is about; nil if there is none.
+func (w *Worker) quoted(t *table.Set, p *packet.Packet, e *packet.ICMPError) *flow.Entry {
 	f := w.flows.Lookup(e.Reply)
 	if f == nil && w.links.Len() != 0 {
-		f = w.flows.Lookup(flow.OnLink(e.Reply, w.links.Find(w.cameBy(t, p))))
+		f = w.onLink(w.cameBy(t, p), e.Reply)
 	}
+	return f
+}
+
+// icmpError translates an error about a flow, or ends it. NoReason with p.Reason set means that p goes to route.
+func (w *Worker) icmpError(t *table.Set, p *packet.Packet, e *packet.ICMPError, kind uint64) packet.Reason {
+	f := w.quoted(t, p, e)
 	if f == nil {
 		switch kind {
 		case table.OwnSNIP, table.OwnNSIP:
@@ -66,11 +72,9 @@ func (w *Worker) icmpError(t *table.Set, p *packet.Packet, e *packet.ICMPError, 
 	}
 	if f.Kind&flow.KindRedirect != 0 { // whoever is to hear of it knows the packet as it is quoted
 		redirect(p, f, false)
-		goesBack(p, f)
-		p.Reason = packet.ForwardICMPError
-		return packet.NoReason
+	} else {
+		packet.TranslateICMPError(p, e, &f.Rewrite)
 	}
-	packet.TranslateICMPError(p, e, &f.Rewrite)
 	goesBack(p, f)
 	p.Reason = packet.ForwardICMPError
 	return packet.NoReason

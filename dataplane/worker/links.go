@@ -41,16 +41,20 @@ func (w *Worker) on(p *packet.Packet, number uint16) {
 	p.Bucket = w.flows.BucketOf(p.Hash)
 }
 
-// ofLink is the entry of p's flow if that is one of a link, whose key p has then; nil if there is none.
-func (w *Worker) ofLink(t *table.Set, p *packet.Packet) *flow.Entry {
-	n := w.links.Find(w.cameBy(t, p))
+// onLink is the entry of packets that come by a link, with a key that has none yet; nil if there is none.
+func (w *Worker) onLink(l flow.Link, k packet.Key) *flow.Entry {
+	n := w.links.Find(l)
 	if n == 0 {
 		return nil
 	}
-	k := flow.OnLink(packet.Key{A: p.A, B: p.B}, n)
-	e := w.flows.Lookup(k)
+	return w.flows.Lookup(flow.OnLink(k, n))
+}
+
+// ofLink is the entry of p's flow if that is one of a link, whose key p has then; nil if there is none.
+func (w *Worker) ofLink(t *table.Set, p *packet.Packet) *flow.Entry {
+	e := w.onLink(w.cameBy(t, p), packet.Key{A: p.A, B: p.B})
 	if e != nil {
-		w.on(p, n)
+		w.on(p, flow.LinkOf(e.Key()))
 	}
 	return e
 }

@@ -64,7 +64,7 @@ func forVirtual(t *table.Set, d uintptr, n uint32, id uint8) bool {
 // any VIP: here is the master, it shares, or the packet is an ICMP error about a flow that is known.
 func (w *Worker) yield(t *table.Set, p *packet.Packet, own uint64) (why packet.Reason, yields bool) {
 	r := t.Role(uint16(p.In>>1), uint8(own>>table.OwnVRID))
-	if w.leads(r) || r.Flags&table.RoleSharing != 0 || w.aboutFlow(p) {
+	if w.leads(r) || r.Flags&table.RoleSharing != 0 || w.aboutFlow(t, p) {
 		return packet.NoReason, false
 	}
 	if r.Via == 0 {
@@ -77,12 +77,12 @@ func (w *Worker) yield(t *table.Set, p *packet.Packet, own uint64) (why packet.R
 	return packet.NoReason, true
 }
 
-func (w *Worker) aboutFlow(p *packet.Packet) bool {
+func (w *Worker) aboutFlow(t *table.Set, p *packet.Packet) bool {
 	if p.Class != packet.ClassICMP {
 		return false
 	}
 	e, _, ok := packet.ParseICMPError(p)
-	return ok && w.flows.Lookup(e.Reply) != nil
+	return ok && w.quoted(t, p, &e) != nil
 }
 
 // advertises says whether p is an advertisement of a virtual router that is ours, too.
