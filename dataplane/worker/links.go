@@ -88,11 +88,15 @@ func (w *Worker) link(t *table.Set, p *packet.Packet, fwd, rev *flow.Entry) pack
 	}
 	server := uint16(0)
 	if fwd.Mode() == flow.ModeMAC {
-		l, known := w.serverLink(t, p, uint32(fwd.Addrs>>32))
+		to := uint32(fwd.Addrs >> 32)
+		l, hop, known := linkOf(t, p, to)
 		if !known {
+			if hop != nil {
+				w.held.ask(w, hop.Port, hop.Next(to))
+			}
 			return packet.DropNeighborUnresolved
 		}
-		if server = w.links.Take(l & linkParts[t.LinkParts()]); server == 0 {
+		if server = w.links.Take(l); server == 0 {
 			return packet.DropLinksFull
 		}
 		rev.B = flow.OnLink(rev.Key(), server).B
@@ -108,23 +112,17 @@ func (w *Worker) link(t *table.Set, p *packet.Packet, fwd, rev *flow.Entry) pack
 	return packet.NoReason
 }
 
-// serverLink is the link by which a server answers to whose MAC address p is about to be sent; the server's neighbor is asked for if
-// it is not known.
-func (w *Worker) serverLink(t *table.Set, p *packet.Packet, server uint32) (l flow.Link, known bool) {
-	hop := t.Route(server, p.Hash)
-	if hop == nil {
-		return 0, false
+// linkOf is what counts of the link by which packets of a host come that bear p's tag, if the MAC address of its neighbor is known. The
+// hop leads to the host; it is nil if there is no route.
+func linkOf(t *table.Set, p *packet.Packet, host uint32) (l flow.Link, hop *table.Hop, known bool) {
+	if hop = t.Route(host, p.Hash); hop == nil {
+		return 0, nil, false
 	}
-	i, known := t.Neighbor(hop.Port, hop.Next(server))
+	i, known := t.Neighbor(hop.Port, hop.Next(host))
 	if !known {
-		w.held.ask(w, hop.Port, hop.Next(server))
-		return 0, false
+		return 0, hop, false
 	}
-	vlan := p.VLAN() & 0xfff // the tag stays
-	if vlan == 0 {
-		vlan = t.PortVLAN(hop.Port)
-	}
-	return flow.MakeLink(t.Adjacency(i).MACs&macBits, vlan, uint8(hop.Port)), true
+	return flow.MakeLink(t.Adjacency(i).MACs&macBits, vlanBy(t, p, hop.Port), uint8(hop.Port)) & linkParts[t.LinkParts()], hop, true
 }
 
 // unlink gives back the links of a flow that has left the table or did not come into it.

@@ -144,20 +144,11 @@ func (q *Where) known(w *Worker, t *table.Set) *flow.Entry {
 	if e := w.flows.Lookup(q.Key); e != nil || w.links.Len() == 0 {
 		return e
 	}
-	hop := t.Route(uint32(q.Key.A), q.p.Hash)
-	if hop == nil {
-		return nil
-	}
-	i, known := t.Neighbor(hop.Port, hop.Next(uint32(q.Key.A)))
+	l, _, known := linkOf(t, &q.p, q.p.Src())
 	if !known {
 		return nil
 	}
-	l := flow.MakeLink(t.Adjacency(i).MACs&macBits, t.PortVLAN(hop.Port), uint8(hop.Port)) & linkParts[t.LinkParts()]
-	n := w.links.Find(l)
-	if n == 0 {
-		return nil
-	}
-	return w.flows.Lookup(flow.OnLink(q.Key, n))
+	return w.onLink(l, q.Key)
 }
 
 // redirected is balance for a vserver whose packets are not translated both ways.

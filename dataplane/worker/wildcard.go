@@ -32,11 +32,14 @@ func (w *Worker) vserver(t *table.Set, p *packet.Packet) (*table.Vserver, packet
 
 // vlanOf is the VLAN by which a packet came in: that of its tag, or of its port if it has none or one of priority only (IEEE
 // 802.1Q, VLAN 0).
-func vlanOf(t *table.Set, p *packet.Packet) uint16 {
+func vlanOf(t *table.Set, p *packet.Packet) uint16 { return vlanBy(t, p, uint16(p.In>>1)) }
+
+// vlanBy is the VLAN of p by a port.
+func vlanBy(t *table.Set, p *packet.Packet, port uint16) uint16 {
 	if id := p.VLAN() & 0xfff; id != 0 {
 		return id
 	}
-	return t.PortVLAN(uint16(p.In >> 1))
+	return t.PortVLAN(port)
 }
 
 // forWildcard lets through what a wildcard may take.
