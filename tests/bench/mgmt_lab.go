@@ -101,8 +101,7 @@ type terminal struct {
 }
 
 func (s *site) login() (*terminal, error) {
-	args := append([]string{"netns", "exec", s.lab.NS(s.adc.From), "ssh", "-T"}, s.adc.SSHArgs()...)
-	t := &terminal{cmd: exec.Command("ip", args...)}
+	t := &terminal{cmd: s.adc.OpenSSH([]string{"ssh", "-T"})}
 	var err error
 	if t.in, err = t.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -186,8 +185,7 @@ func measureCommits(vservers, rounds int) (all []*timing, err error) {
 // paste gives a whole script at once, as an operator pastes it, and returns how long it took.
 func (s *site) paste(lines []string) (time.Duration, error) {
 	start := time.Now()
-	args := append([]string{"netns", "exec", s.lab.NS(s.adc.From), "ssh", "-T"}, s.adc.SSHArgs()...)
-	cmd := exec.Command("ip", args...)
+	cmd := s.adc.OpenSSH([]string{"ssh", "-T"})
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -82,20 +82,12 @@ func nsipMoves(t *testing.T) {
 		t.Errorf("after a restart: %v\n%s", err, out)
 	}
 	// Nobody gets there by a port of the dataplane.
-	if err := run("client", "ip", "route", "replace", "192.168.77.0/24", "via", "10.1.0.5"); err != nil {
+	if err := lab.Run("client", "ip", "route", "replace", "192.168.77.0/24", "via", "10.1.0.5"); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := lab.Command("client", "nc", "-z", "-w", "2", newNSIP, "22").CombinedOutput(); err == nil {
 		t.Errorf("a client reaches the NSIP by a port of the dataplane: %s", out)
 	}
-}
-
-// run runs a command in a node.
-func run(node string, args ...string) error {
-	if out, err := lab.Command(node, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, out)
-	}
-	return nil
 }
 
 // nsipWithoutDataplane: the dataplane is dead and stays so. A session that was open goes on, others begin, changes are made.
@@ -135,7 +127,7 @@ func nsipWithoutDataplane(t *testing.T) {
 	if err := a.Settled(30*time.Second, "web"); err != nil {
 		t.Fatal(err)
 	}
-	if err := topology.Eventually(30*time.Second, func() error { return run("client", "curl", "-sS", "-m", "2", "http://"+topology.NSIPVIP+"/") }); err != nil {
+	if err := topology.Eventually(30*time.Second, func() error { return lab.Run("client", "curl", "-sS", "-m", "2", "http://"+topology.NSIPVIP+"/") }); err != nil {
 		t.Error(err)
 	}
 }
@@ -143,11 +135,11 @@ func nsipWithoutDataplane(t *testing.T) {
 // metricsOfRunning: what Prometheus fetches of an appliance at work is as its linter wants it, and counts.
 func metricsOfRunning(t *testing.T) {
 	for range 3 {
-		if err := run("client", "curl", "-sS", "-m", "30", "-o", "/dev/null", "http://"+topology.NSIPVIP+"/"); err != nil {
+		if err := lab.Run("client", "curl", "-sS", "-m", "30", "-o", "/dev/null", "http://"+topology.NSIPVIP+"/"); err != nil {
 			t.Error(err)
 		}
 	}
-	_ = run("client", "nc", "-z", "-w", "1", topology.NSIPVIP, "81") // no vserver
+	_ = lab.Run("client", "nc", "-z", "-w", "1", topology.NSIPVIP, "81") // no vserver
 	text, err := lab.Command("ops", "curl", "-sS", "-m", "30", "http://"+newNSIP+":9100/metrics").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +215,7 @@ func nsipSingle(t *testing.T) {
 	if err := a.Settled(30*time.Second, "web"); err != nil {
 		t.Fatal(err)
 	}
-	if err := run("client", "curl", "-sS", "-m", "30", "http://10.1.0.60/"); err != nil {
+	if err := lab.Run("client", "curl", "-sS", "-m", "30", "http://10.1.0.60/"); err != nil {
 		t.Error(err)
 	}
 	kill(t, a, "dataplane")
@@ -231,7 +223,7 @@ func nsipSingle(t *testing.T) {
 	move(a, "10.1.0.21")
 	a.Addr = "10.1.0.21"
 	reach(t, a)
-	if err := run("client", "nc", "-z", "-w", "2", topology.SingleNSIP, "22"); err == nil {
+	if err := lab.Run("client", "nc", "-z", "-w", "2", topology.SingleNSIP, "22"); err == nil {
 		t.Error("the old NSIP still answers")
 	}
 }

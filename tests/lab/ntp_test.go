@@ -33,7 +33,7 @@ func TestChronyThroughTheDataplane(t *testing.T) {
 		}
 	}
 	if err := topology.Eventually(30*time.Second, func() error {
-		return run("client", "sh", "-c", "curl -sS -m 5 http://"+topology.ShellIP+":9100/metrics | grep -q '^sluice_clock_ahead_seconds -100.0'")
+		return lab.Run("client", "sh", "-c", "curl -sS -m 5 http://"+topology.ShellIP+":9100/metrics | grep -q '^sluice_clock_ahead_seconds -100.0'")
 	}); err != nil {
 		t.Error(err)
 	}

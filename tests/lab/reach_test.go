@@ -23,13 +23,13 @@ func TestPingAndTraceroute(t *testing.T) {
 		"s2": {"ip addr replace " + behind + "/32 dev lo"},
 	} {
 		for _, l := range lines {
-			if err := run(node, strings.Fields(l)...); err != nil {
+			if err := lab.Run(node, strings.Fields(l)...); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	defer run("s1", "sysctl", "-qw", "net.ipv4.ip_forward=0")
-	defer run("s2", "ip", "addr", "del", behind+"/32", "dev", "lo")
+	defer lab.Run("s1", "sysctl", "-qw", "net.ipv4.ip_forward=0")
+	defer lab.Run("s2", "ip", "addr", "del", behind+"/32", "dev", "lo")
 	shell(t, "add route 198.51.100.0 255.255.255.0 10.2.0.11")
 	defer shell(t, "rm route 198.51.100.0 255.255.255.0 10.2.0.11")
 	name := fmt.Sprintf("reach-%d", time.Now().UnixNano())

@@ -86,7 +86,7 @@ func (l *Lab) monitors() error {
 		return err
 	}
 	// A kernel says "port unreachable" to one address once a second, which several monitors of one second share.
-	if err := run(l.Command("srv", "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0").Args...); err != nil {
+	if err := l.Run("srv", "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0"); err != nil {
 		return err
 	}
 	ports := map[int]bool{}

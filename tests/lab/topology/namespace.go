@@ -45,6 +45,9 @@ func (l *Lab) Command(node string, args ...string) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", l.NS(node)}, args...)...)
 }
 
+// Run runs a command inside a node.
+func (l *Lab) Run(node string, args ...string) error { return run(l.Command(node, args...).Args...) }
+
 // wire makes nodes, joins them, and gives them their routes.
 func (l *Lab) wire(nodes []Node, links []Link) error {
 	if err := l.makeNodes(nodes); err != nil {

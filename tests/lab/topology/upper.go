@@ -109,7 +109,7 @@ func (l *Lab) upperRoutes() error {
 	}
 	for _, s := range steps {
 		f := strings.Fields(s)
-		if err := run(l.Command(f[0], f[1:]...).Args...); err != nil {
+		if err := l.Run(f[0], f[1:]...); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (l *Lab) vrrp3() error {
 	if err := l.wire(nodes, links); err != nil {
 		return err
 	}
-	if err := run(l.Command("router", "sysctl", "-qw", "net.ipv4.ip_forward=1").Args...); err != nil {
+	if err := l.Run("router", "sysctl", "-qw", "net.ipv4.ip_forward=1"); err != nil {
 		return err
 	}
 	for i := range VRRPServers {

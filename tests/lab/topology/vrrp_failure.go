@@ -55,7 +55,7 @@ func VRRPTakeovers() []Takeover {
 		return func(l *Lab) error { _, err := l.VRRP(n).Shell(line); return err }
 	}
 	command := func(node, line string) func(*Lab) error {
-		return func(l *Lab) error { return run(l.Command(node, strings.Fields(line)...).Args...) }
+		return func(l *Lab) error { return l.Run(node, strings.Fields(line)...) }
 	}
 	return []Takeover{
 		{"node-killed", masterDown, margin, downText, kill("mgmt", "dataplane"), again("mgmt", "dataplane")},
