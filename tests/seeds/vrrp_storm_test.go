@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/dataplane/packet"
 	"sluice/tests/lab/topology"
 )
 
@@ -19,23 +20,10 @@ var forger = [4]byte{192, 0, 2, 77}
 
 // forged is a frame with an advert of version 3 for VIP1, which says a tenth of a second between two.
 func forged(priority, ttl byte, src [4]byte) []byte {
-	ip := []byte{0x45, 0xc0, 0, 32, 0, 0, 0, 0, ttl, 112, 0, 0, src[0], src[1], src[2], src[3], 224, 0, 0, 18}
-	vrrp := []byte{0x31, 1, priority, 1, 0, 10, 0, 0, 192, 0, 2, 11}
-	binary.BigEndian.PutUint16(ip[10:], internetSum(ip))
-	binary.BigEndian.PutUint16(vrrp[6:], internetSum(vrrp))
-	return bytes.Join([][]byte{{0x01, 0, 0x5e, 0, 0, 18, 0x02, 0, 0, 0, 0, 77, 8, 0}, ip, vrrp}, nil)
-}
-
-// internetSum is the checksum of RFC 1071.
-func internetSum(b []byte) uint16 {
-	var s uint32
-	for ; len(b) > 1; b = b[2:] {
-		s += uint32(binary.BigEndian.Uint16(b))
-	}
-	for s>>16 != 0 {
-		s = s&0xffff + s>>16
-	}
-	return ^uint16(s)
+	advert := []byte{0x31, 1, priority, 1, 0, 10, 0, 0, 192, 0, 2, 11}
+	binary.LittleEndian.PutUint16(advert[6:], ^packet.Sum(advert, 0))
+	return packet.Frame{Dst: [6]byte{1, 0, 0x5e, 0, 0, 18}, Src: [6]byte{2, 0, 0, 0, 0, 77}, SrcIP: src, DstIP: [4]byte{224, 0, 0, 18}, TOS: 0xc0, TTL: ttl,
+		Proto: packet.ProtoVRRP, Payload: advert, Short: true}.Bytes()
 }
 
 // storm: 10,000 adverts a second come to the master of VIP1 and to a backup while a client asks. What is not to be believed is counted
