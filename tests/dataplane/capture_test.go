@@ -11,12 +11,7 @@ import (
 // capture has every worker of a bed keep frames, or end.
 func (b *bed) capture(c *worker.Capture) {
 	b.t.Helper()
-	for _, w := range b.ws {
-		ticket := w.Capture(c)
-		if w.Poll(); !w.Passed(ticket) {
-			b.t.Fatal("the worker did not take the capture")
-		}
-	}
+	b.order("capture", func(w *worker.Worker) uint64 { return w.Capture(c) })
 }
 
 // ready is a capture of so many workers that is never over by itself.

@@ -11,10 +11,16 @@ import (
 // trace arms a trace at every worker of a bed.
 func (b *bed) trace(tr *worker.Trace) {
 	b.t.Helper()
+	b.order("trace", func(w *worker.Worker) uint64 { return w.Trace(tr) })
+}
+
+// order gives something to every worker, which takes it with its next turn.
+func (b *bed) order(what string, give func(*worker.Worker) (ticket uint64)) {
+	b.t.Helper()
 	for _, w := range b.ws {
-		ticket := w.Trace(tr)
+		ticket := give(w)
 		if w.Poll(); !w.Passed(ticket) {
-			b.t.Fatal("the worker did not take the trace")
+			b.t.Fatalf("the worker did not take the %s", what)
 		}
 	}
 }
