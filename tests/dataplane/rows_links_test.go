@@ -154,24 +154,8 @@ var linkRows = []row{
 		steps: []step{applies(links(0)),
 			{in: []on{{nic1, ask(5001, linkPort, syn)}}, out: []on{{nic2, asked(server1, q1, 8001, syn)}}},
 			{in: []on{{nic1, byCache(ask(5001, linkPort, syn))}}, out: []on{{nic2, asked(server2, q2, 8002, syn)}}},
-			{in: []on{{nic2, lazy(func(b *bed) packet.Frame {
-				f := icmpError(router, snip2, packet.ICMPUnreachable, 4, b.resolve(asked(server2, q2, 8002, ack)))
-				f.Dst, f.Src = mac2, otherMAC
-				return f
-			})}}, out: []on{{nic1, lazy(func(b *bed) packet.Frame {
-				f := icmpError(vip, client, packet.ICMPUnreachable, 4, ttl(ask(5001, linkPort, ack), 63))
-				f.Dst, f.Src, f.TTL = cacheMAC, mac1, 63
-				return f
-			})}}},
-			{in: []on{{nic1, lazy(func(b *bed) packet.Frame {
-				f := icmpError(client, vip, packet.ICMPUnreachable, 4, answered(linkPort, 5001, ack))
-				f.Dst, f.Src = mac1, cacheMAC
-				return f
-			})}}, out: []on{{nic2, lazy(func(b *bed) packet.Frame {
-				f := icmpError(snip2, server2, packet.ICMPUnreachable, 4, ttl(b.resolve(answer(server2, 8002, q2, ack)), 63))
-				f.Dst, f.Src, f.TTL = serverMAC(server2), mac2, 63
-				return f
-			})}}},
+			tellsClient(cacheMAC, linkPort, server2, q2, 8002),
+			tellsServer(cacheMAC, linkPort, server2, q2, 8002),
 			drops(on{nic1, lazy(func(b *bed) packet.Frame {
 				f := icmpError(client, vip, packet.ICMPUnreachable, 4, answered(linkPort, 5001, ack))
 				f.Dst, f.Src = mac1, otherMAC
@@ -182,7 +166,7 @@ var linkRows = []row{
 	},
 	{
 		name: "l2Conn: a service goes down, and the client is asked by the way that it came",
-		steps: steps([]step{applies(links(0))}, append(said3(func(f packet.Frame) packet.Frame { return byCache(f) }, nic1, server1, q1, 8001),
+		steps: steps([]step{applies(links(0))}, append(said3(byCache, nic1, server1, q1, 8001),
 			asksEnds(ending([]uint32{1}, nil), on{nic1, byCache(answered(linkPort, 5001, ack))}, on{nic2, asked(server1, q1, 8001, ack)}),
 			step{in: []on{{nic1, said(byCache(ask(5001, linkPort, ack)), 1000, 77)}}, out: []on{{nic1, ours(byCache(answered(linkPort, 5001, rst)), 77, 0)}}},
 			forgotten, portsAre(0))...),

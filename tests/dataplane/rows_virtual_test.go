@@ -91,19 +91,6 @@ func injected(r api.Role, out ...on) step {
 		{nic1, virtually(ping(vip))}}, out: out}
 }
 
-// tellsServer is the step in which an error of the client's side about a flow from 5001 to a port reaches server1.
-func tellsServer(from mac, port, q uint16) step {
-	return step{in: []on{{nic1, lazy(func(b *bed) packet.Frame {
-		f := icmpError(client, vip, packet.ICMPUnreachable, 4, answered(port, 5001, ack))
-		f.Dst, f.Src = mac1, from
-		return f
-	})}}, out: []on{{nic2, lazy(func(b *bed) packet.Frame {
-		f := icmpError(snip2, server1, packet.ICMPUnreachable, 4, ttl(b.resolve(answer(server1, 8001, q, ack)), 63))
-		f.Dst, f.Src, f.TTL = serverMAC(server1), mac2, 63
-		return f
-	})}}}
-}
-
 // virtualRows: VIPs of a virtual router (VRRP).
 var virtualRows = []row{
 	{
@@ -191,7 +178,7 @@ var virtualRows = []row{
 			{in: []on{{nic1, ask(5001, webPort, syn)}}, out: []on{{nic2, asked(server1, q1, 8001, syn)}}},
 			{in: []on{{nic1, byCache(ask(5001, linkPort, syn))}}, out: []on{{nic2, asked(server1, q2, 8001, syn)}}},
 			{do: becomes(backs)},
-			tellsServer(clientMAC, webPort, q1), tellsServer(cacheMAC, linkPort, q2),
+			tellsServer(clientMAC, webPort, server1, q1, 8001), tellsServer(cacheMAC, linkPort, server1, q2, 8001),
 		},
 		counters: map[string]uint64{"forward-new-flow": 2, "forward-icmp-error": 2},
 	},
