@@ -41,7 +41,12 @@ var beside = ip4{10, 1, 0, 101}
 
 // from is the step in which a client opens a connection that goes to server.
 func from(who ip4, sport uint16, server ip4, q, sdport uint16) step {
-	s := open(sport, persistPort, server, q, sdport)
+	return opens(who, sport, persistPort, server, q, sdport)
+}
+
+// opens is open for another client.
+func opens(who ip4, sport, dport uint16, server ip4, q, sdport uint16) step {
+	s := open(sport, dport, server, q, sdport)
 	s.in[0].frame = with(s.in[0].frame.(packet.Frame), func(f *packet.Frame) { f.SrcIP = who })
 	return s
 }

@@ -20,9 +20,7 @@ func stickily(threshold uint32, up []uint32) *api.Tables {
 
 // toWWW is the step in which a client opens a connection to www that goes to a server.
 func toWWW(who ip4, sport uint16, server ip4, q, sdport uint16) step {
-	s := open(sport, webPort, server, q, sdport)
-	s.in[0].frame = with(s.in[0].frame.(packet.Frame), func(f *packet.Frame) { f.SrcIP = who })
-	return s
+	return opens(who, sport, webPort, server, q, sdport)
 }
 
 // stickRows: -soPersistence. The primary has web1, its backup web2.
