@@ -482,8 +482,9 @@ func TestKeepalivedChecksum(t *testing.T) {
 			it := k.keepalived(3, 100, v.line)
 			it.start()
 			if row.form != ChecksumRFC5798 {
-				// It does not believe us, and says so.
-				eventually(t, "it advertises", func() bool { list, _ := l.advertsOf(k); return len(list) > 0 })
+				// It does not believe us, and says so: first by adverts, then it takes the address, then it tells of that. To ask
+				// whether it has the address before it told of it would be to ask too early.
+				eventually(t, "it tells its address", func() bool { return len(l.gratuitousOf(h.macOf(k))) > 0 })
 			}
 			if !row.ends {
 				it.becomes(true)
