@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -29,6 +30,7 @@ type Record struct {
 	Platform   string    `yaml:"platform,omitempty"`   // profile of vendor-config/platforms; empty: the one that fits the machine
 	Overrides  Overrides `yaml:"overrides,omitempty"`  // of the profile
 	Users      []User    `yaml:"users,omitempty"`      // who may log in beside the configuration's own users
+	FirstBoot  FirstBoot `yaml:"first-boot,omitempty"` // where all that comes from
 
 	// Rest is what another release has written here: it is kept as it is.
 	Rest map[string]any `yaml:",inline"`
@@ -55,6 +57,18 @@ type User struct {
 	Name           string   `yaml:"name"`
 	PasswordHash   string   `yaml:"password-hash,omitempty"`
 	AuthorizedKeys []string `yaml:"authorized-keys,omitempty"` // lines of an authorized_keys file
+}
+
+// FirstBoot says what the record was made from.
+type FirstBoot struct {
+	Source   string   `yaml:"source,omitempty"`   // such as NoCloud or console; empty: there was no answer yet, and the next boot asks again
+	Instance string   `yaml:"instance,omitempty"` // what the source calls this machine
+	Problems []string `yaml:"problems,omitempty"` // what was not understood, a sentence each
+}
+
+// Reachable tells whether somebody can log in by what stands in the record.
+func (r *Record) Reachable() bool {
+	return slices.ContainsFunc(r.Users, func(u User) bool { return u.PasswordHash != "" || len(u.AuthorizedKeys) > 0 })
 }
 
 // Read reads a record. A file that is not there is an empty record. One that is damaged is an error and an empty record, so that
@@ -117,14 +131,14 @@ func (r *Record) Write(path string) error {
 	if err := enc.Encode(r); err != nil {
 		return fmt.Errorf("the box's record cannot be written: %w", err)
 	}
-	if err := replace(path, text.Bytes()); err != nil {
+	if err := Put(path, text.Bytes()); err != nil {
 		return fmt.Errorf("the box's record %s cannot be written: %w", path, err)
 	}
 	return nil
 }
 
-// replace writes a file beside the old one, has it reach the disk and gives it the name.
-func replace(path string, text []byte) error {
+// Put writes a file of the box for root alone, beside the old one; once it is on the disk it gets the name.
+func Put(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".boot-*") // 0600
 	if err != nil {
 		return err

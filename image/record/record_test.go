@@ -16,6 +16,7 @@ func TestRecordComesBackAsItWasWritten(t *testing.T) {
 		Ports:     []Port{{"1/1", "52:54:00:00:00:02"}, {"1/2", "0000:00:05.0"}},
 		Overrides: Overrides{Workers: 2, Busy: &yes, Isolate: "1-2"},
 		Users:     []User{{Name: "nsroot", PasswordHash: "$argon2id$x", AuthorizedKeys: []string{"ssh-ed25519 AAAA me"}}},
+		FirstBoot: FirstBoot{Source: "NoCloud", Instance: "i-1", Problems: []string{"a: b"}},
 		Rest:      map[string]any{"of-a-newer-release": []any{"kept", 1}},
 	}
 	for range 2 { // the second time over a file that is there
