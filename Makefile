@@ -6,7 +6,9 @@ export GOAMD64 ?= v3
 PACKAGES := build-essential pkg-config libdpdk-dev dpdk-dev iproute2 ethtool nftables nginx-light openssh-client netcat-openbsd sshpass \
 	expect tmux curl procps iputils-ping traceroute chrony faketime tcpdump util-linux \
 	libyang2-tools python3-ncclient python3-netmiko yangcli knot vsftpd opensmtpd dovecot-pop3d slapd freeradius mariadb-server-core snmpd \
-	prometheus rsyslog rsyslog-gnutls keepalived
+	prometheus rsyslog rsyslog-gnutls keepalived \
+	mmdebstrap debian-archive-keyring squashfs-tools mtools dosfstools e2fsprogs fdisk cpio zstd kmod busybox-static \
+	grub-common grub-pc-bin grub-efi-amd64-bin qemu-utils xorriso
 
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 COMMITTED := $(shell git log -1 --format=%cI 2>/dev/null)
@@ -79,7 +81,14 @@ docs: deps
 	go test ./vendor-config/yang -count=1 -run 'TestYanglintTree' -update
 	go test ./cli/grammar -count=1 -run 'TestCommandReference' -update
 
-image qemu test-image:
+# The appliance's image, into image/out. FLAVOUR is vm or metal; IMAGE_CACHE keeps the packages' tarball; IMAGE_FLAGS are
+# what `go run ./image -h` lists.
+FLAVOUR ?= vm
+IMAGE_CACHE ?= image/out/cache
+image: deps
+	go run ./image -flavour $(FLAVOUR) -cache $(IMAGE_CACHE) $(IMAGE_FLAGS)
+
+qemu test-image:
 	@echo "make $@: not built yet"; exit 2
 
 clean:

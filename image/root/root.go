@@ -1,0 +1,81 @@
+// Package root makes what a slot of the appliance holds: the root file system as a squashfs, the kernel and the initramfs,
+// from Debian's packages, the files in image/files and our own programs.
+package root
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sluice/image/tool"
+)
+
+// Options say what is built and where.
+type Options struct {
+	Source  string // the repository
+	Cache   string // folder of what lasts from build to build
+	Work    string // folder of this build; its content is replaced
+	Flavour string // vm or metal
+	Version string
+	Commit  string
+	Epoch   time.Time // of the commit: the date of everything
+	Level   int       // of zstd for the root
+}
+
+// Slot is what one of the appliance's slots holds, as files.
+type Slot struct {
+	Kernel, Initrd, Root string
+	Tree                 string // the root before it was packed
+}
+
+// Make builds a slot.
+func Make(ctx context.Context, box tool.Box, o Options) (*Slot, error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("the files of a root belong to root: the image must be built as root")
+	}
+	if kernelOf[o.Flavour] == "" {
+		return nil, fmt.Errorf("there is no flavour %q: vm is for virtual machines, metal for real ones", o.Flavour)
+	}
+	s := &Slot{Kernel: o.file("vmlinuz"), Initrd: o.file("initrd.img"), Root: o.file("root.sqfs"), Tree: o.file("root")}
+	if err := os.RemoveAll(o.Work); err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{o.Cache, s.Tree} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	packages, err := readPackages(filepath.Join(o.Source, "image/files/packages.list"))
+	if err != nil {
+		return nil, err
+	}
+	tarball, err := base(ctx, box, o.Cache, packages)
+	if err != nil {
+		return nil, err
+	}
+	kernel, err := fetchKernel(ctx, box, o.Cache, o.Flavour)
+	if err != nil {
+		return nil, err
+	}
+	box.Say("unpacking the packages and %s", kernel.Name)
+	if err := box.Run(ctx, "tar", "-x", "--numeric-owner", "--xattrs", "--xattrs-include=*", "-C", s.Tree, "-f", tarball); err != nil {
+		return nil, err
+	}
+	if err := unpackKernel(ctx, box, kernel, s.Tree, s.Kernel); err != nil {
+		return nil, err
+	}
+	if err := buildPrograms(ctx, box, o, s.Tree); err != nil {
+		return nil, err
+	}
+	if err := finish(ctx, box, o, s.Tree); err != nil {
+		return nil, err
+	}
+	if err := initramfs(ctx, box, o, s.Tree, kernel.version(), s.Initrd); err != nil {
+		return nil, err
+	}
+	return s, squash(ctx, box, s.Tree, s.Root, o.Level)
+}
+
+func (o Options) file(name string) string { return filepath.Join(o.Work, name) }
