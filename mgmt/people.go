@@ -42,7 +42,7 @@ func (a *appliance) transfers(s *settings, file string, accounts *aaa.Accounts) 
 	return transfer.Options{
 		Folders: []transfer.Folder{
 			{Name: "config", Also: []string{"nsconfig"}, Path: s.ConfigDir,
-				Hidden: []string{filepath.Base(s.SSH.HostKey), filepath.Base(file), store.JournalFile, store.DraftFile, store.MaintenanceFile, store.RestoreDir, store.RestoreDir + ".tmp", aliasFolder}},
+				Hidden: append([]string{filepath.Base(s.SSH.HostKey), filepath.Base(file), aliasFolder}, store.Private...)},
 			{Name: "ssl", Path: filepath.Join(s.ConfigDir, "ssl")},
 			{Name: "traces", Also: []string{"nstrace"}, Path: filepath.Join(s.ConfigDir, "traces")},
 		},

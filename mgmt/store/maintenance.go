@@ -16,6 +16,8 @@ import (
 // it in service after the other.
 const MaintenanceFile = "maintenance"
 
+const unusedMaintenance = MaintenanceFile + ".unused"
+
 // KeepBackup notes which virtual routers are kept backup, before it returns.
 func (s *Store) KeepBackup(ids []uint8) error {
 	err := s.keepBackup(ids)
@@ -61,7 +63,7 @@ func (s *Store) KeptBackup() (ids []uint8, err error) {
 		id, err := strconv.ParseUint(strings.TrimSuffix(line, "\n"), 10, 8)
 		if err != nil || id == 0 || !strings.HasSuffix(line, "\n") {
 			err := errors.New("which virtual routers are kept backup is damaged; give force vrID N -backup again")
-			if e := os.Rename(name, name+".unused"); e != nil {
+			if e := os.Rename(name, filepath.Join(s.dir, unusedMaintenance)); e != nil {
 				err = fmt.Errorf("%w; it cannot be put aside: %w", err, e)
 			}
 			return ids, err

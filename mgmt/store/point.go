@@ -23,6 +23,8 @@ import (
 // before that commit changes anything and goes when it is confirmed or undone.
 const ReturnFile = "return.xml"
 
+const brokenReturn = ReturnFile + ".broken"
+
 // ErrUnconfirmed is the answer to a save while a commit waits to be confirmed: the startup configuration must not be one
 // that may have cut the operator off.
 var ErrUnconfirmed = errors.New("Operation not permitted [save ns config]: a commit waits to be confirmed; give commit to keep it, or wait until it is undone")
@@ -128,7 +130,7 @@ func (s *Store) ReturnPoint() (*Return, []Problem, error) {
 	}
 	m, _ := sealed(data, returnHead)
 	if m == nil {
-		aside := name + ".broken"
+		aside := filepath.Join(s.dir, brokenReturn)
 		if err := os.Rename(name, aside); err != nil {
 			return nil, nil, fmt.Errorf("the way back %s is damaged and cannot be put aside: %w", name, err)
 		}

@@ -27,6 +27,12 @@ import (
 // .9 behind it; originals that were damaged have .broken-1, .broken-2 and so on.
 const File = "startup.xml"
 
+// Private are the names in the store's directory that it alone reads and writes; an operator has commands for what they hold. Those
+// with an end of their own are what could not be used and was put aside.
+var Private = []string{
+	JournalFile, unusedJournal, DraftFile, unusedDraft, MaintenanceFile, unusedMaintenance, ReturnFile, brokenReturn, RestoreDir, restoreMade, lockFile,
+}
+
 // Commands is the name of a file of commands, as a device saves it. It is the startup configuration as long as there is no File:
 // whoever brings one along copies it there, starts management and saves.
 const Commands = "ns.conf"
