@@ -112,7 +112,8 @@ func first(all []render.Problem) error {
 	return errors.New(all[0].String())
 }
 
-// diff compares two configurations: those that are named, else the candidate or what was saved with what is running.
+// diff tells which commands make the second of two configurations of the first: those that are named, else the candidate of what is
+// running, else what is running of what was saved. Its first line says which, as nobody remembers it.
 func (o *operator) diff(op *grammar.Op) (string, error) {
 	a, given := op.Arg("config1")
 	b, both := op.Arg("config2")
@@ -135,9 +136,9 @@ func (o *operator) diff(op *grammar.Op) (string, error) {
 	}
 	text := show.Diff(from, to)
 	if text == "" {
-		text = fmt.Sprintf("# %s and %s are the same.\n", a, b)
+		return fmt.Sprintf("# %s and %s are the same.\n", a, b), nil
 	}
-	return text, nil
+	return fmt.Sprintf("# These commands make %s of %s:\n", b, a) + text, nil
 }
 
 // named is a configuration by its name: saved, running, candidate, the number of a version, or a file.

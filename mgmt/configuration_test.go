@@ -87,7 +87,7 @@ func TestCandidate(t *testing.T) {
 	d.is("show ns config -candidate", "add server s9 10.9.0.9")
 	d.is("show ns config -candidate", "add server s1 10.1.0.11")
 	d.lacks("show ns runningConfig", "s9")
-	d.is("diff ns config", "add server s9 10.9.0.9\n")
+	d.is("diff ns config", "# These commands make candidate of running:\nadd server s9 10.9.0.9\n")
 	d.is("validate", "")
 	d.is(`commit -comment "a new server"`, "Warning: The dataplane")
 	d.is("show ns runningConfig", "s9")
@@ -97,7 +97,7 @@ func TestCandidate(t *testing.T) {
 	d.do("load config new.xml replace")
 	d.is("diff ns config", "rm server s1\n")
 	d.do("discard")
-	d.is("diff ns config saved running", "add server s1 10.1.0.11\nadd server s9 10.9.0.9\n")
+	d.is("diff ns config saved running", "# These commands make running of saved:\nadd server s1 10.1.0.11\nadd server s9 10.9.0.9\n")
 	d.do("save ns config")
 	d.is("diff ns config", "# saved and running are the same.")
 

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -38,12 +39,36 @@ func checkRouters(_ *schema.Config, p *schema.VRIDParam) error {
 
 // Cautions are what the operator must hear of the configuration that the operation has led to: what is allowed and seldom meant.
 func (op *Op) Cautions(c *schema.Config) []string {
-	if op.Object != schema.Of[schema.VRID]() || !slices.Contains([]string{"add", "set", "unset"}, op.Verb) || len(op.Key) == 0 {
+	if !slices.Contains([]string{"add", "set", "unset"}, op.Verb) {
 		return nil
 	}
-	v := schema.Get[schema.VRID](c, op.Key...)
+	var caution string
+	switch {
+	case op.Object == schema.Of[schema.VRIDParam]():
+		caution = timerCaution(schema.Single[schema.VRIDParam](c))
+	case op.Object == schema.Of[schema.VRID]() && len(op.Key) > 0:
+		caution = trackingCaution(schema.Get[schema.VRID](c, op.Key...))
+	}
+	if caution == "" {
+		return nil
+	}
+	return []string{caution}
+}
+
+// trackingCaution: a priority that sinks is of no use where nobody takes over for it.
+func trackingCaution(v *schema.VRID) string {
 	if v == nil || v.Tracking == "NONE" || v.Preemption == "ENABLED" {
-		return nil
+		return ""
 	}
-	return []string{"[vrID, " + op.Key[0] + "] tracks its vservers (tracking " + v.Tracking + ") and does not preempt: where preemption is DISABLED nobody takes over from a master whose priority is lowered; set preemption ENABLED on all appliances"}
+	return fmt.Sprintf("[vrID, %d] tracks its vservers (tracking %s) and does not preempt: where preemption is DISABLED nobody takes over from a master whose priority is lowered; set preemption ENABLED on all appliances", v.ID, v.Tracking)
+}
+
+// timerCaution: a backup that waits for less than two advertisements takes over when one is lost, and both are masters until the
+// next. The skew, at most one interval, lengthens the wait of low priorities only.
+func timerCaution(p *schema.VRIDParam) string {
+	hello, dead := int(p.HelloInterval), 1000*int(p.DeadInterval) // both in milliseconds
+	if dead >= 2*hello {
+		return ""
+	}
+	return fmt.Sprintf("[vrIDParam] one advertisement that is lost or late makes a backup take over: deadInterval %d s is less than two helloIntervals of %d ms; set vrIDParam -deadInterval 3, or a shorter -helloInterval", p.DeadInterval, hello)
 }

@@ -125,3 +125,20 @@ func TestTrackingWithoutPreemption(t *testing.T) {
 		}
 	}
 }
+
+// TestDeadIntervalOfOneAdvertisement: a wait that one lost advertisement uses up is allowed, and the operator hears of it.
+func TestDeadIntervalOfOneAdvertisement(t *testing.T) {
+	for line, want := range map[string]int{
+		"set vrIDParam -helloInterval 1000 -deadInterval 1": 1, "set vrIDParam -helloInterval 501 -deadInterval 1": 1, "set vrIDParam -helloInterval 500 -deadInterval 1": 0,
+		"set vrIDParam -helloInterval 1000 -deadInterval 2": 0,
+	} {
+		c := configOf(t, line)
+		op, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := op.Cautions(c); len(got) != want {
+			t.Errorf("%s: %q, want %d", line, got, want)
+		}
+	}
+}
