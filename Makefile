@@ -43,7 +43,7 @@ demo: build
 test: build check
 	@if [ -n "$(FULL)" ]; then go test -race ./mgmt/engine ./vendor-config/schema && \
 	  $(MAKE) --no-print-directory fuzz FUZZTIME=$(or $(FUZZTIME),10s); fi
-	@set -o pipefail; go test -json -count=1 -p 1 -timeout 20m ./tests/... | bin/sluice-tally
+	@set -o pipefail; go test -json -count=1 -p 1 -timeout 30m ./tests/... | bin/sluice-tally
 
 check: deps
 	@mkdir -p bin; go build -o bin/sluice-tally ./tests/tally
@@ -51,8 +51,8 @@ check: deps
 	go vet ./...
 	cd dataplane/dpdk && go vet ./...
 	go tool staticcheck ./...
-	@set -o pipefail; (go test -json -timeout 5m $$(go list ./... | grep -v '^sluice/tests/') ./tests/house && \
-		cd dataplane/dpdk && go test -json -timeout 5m ./...) | bin/sluice-tally
+	@set -o pipefail; (go test -json -timeout 15m $$(go list ./... | grep -v '^sluice/tests/') ./tests/house && \
+		cd dataplane/dpdk && go test -json -timeout 15m ./...) | bin/sluice-tally
 
 # T is the topology (basic).
 lab: build
