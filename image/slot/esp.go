@@ -73,6 +73,9 @@ func mount(device, dir string) (func() error, error) {
 
 // withESP mounts the ESP for as long as do takes.
 func (d *Disk) withESP(do func(esp string) error) (err error) {
+	if d.esp != "" {
+		return do(d.esp)
+	}
 	device, _, err := d.partition(espPartition)
 	if err != nil {
 		return err

@@ -33,7 +33,8 @@ var partitions = map[string]string{espPartition: "vda2", "sluice-root-A": "vda3"
 
 func newMachine(t testing.TB) *machine {
 	t.Helper()
-	m := &machine{Disk: New(t.TempDir()), t: t, key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))}
+	dir := t.TempDir()
+	m := &machine{Disk: Mounted(dir, filepath.Join(dir, "esp")), t: t, key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))}
 	for name, node := range partitions {
 		m.put("sys/class/block/"+node+"/uevent", "MAJOR=252\nDEVNAME="+node+"\nDEVTYPE=partition\nPARTNAME="+name+"\n")
 		m.put("sys/class/block/"+node+"/size", fmt.Sprint(slotSize/512)+"\n")
@@ -41,13 +42,6 @@ func newMachine(t testing.TB) *machine {
 	m.put("dev/vda4", string(make([]byte, slotSize)))
 	m.put("sys/class/block/vda/uevent", "DEVNAME=vda\nDEVTYPE=disk\n")
 	m.put(ReleaseFile, `{"version":"1.0","commit":"c1","flavour":"vm"}`)
-	esp := m.esp()
-	m.ops.mount = func(_, dir string) (func() error, error) {
-		if err := os.Remove(dir); err != nil {
-			return nil, err
-		}
-		return func() error { return os.Remove(dir) }, os.Symlink(esp, dir)
-	}
 	open := m.ops.open
 	m.ops.open = func(name string, flag int) (file, error) {
 		f, err := open(name, flag)
@@ -73,8 +67,6 @@ type unsynced struct{ file }
 
 func (unsynced) Sync() error   { return nil }
 func (unsynced) Forget() error { return nil }
-
-func (m *machine) esp() string { return m.path("esp") }
 
 func (m *machine) put(name, text string) {
 	m.t.Helper()
@@ -149,7 +141,7 @@ func (m *machine) open(r io.Reader) *bundle.Bundle {
 // grub starts the machine as image/files' grub.cfg does, and tells which slot that was.
 func (m *machine) grub() Slot {
 	m.t.Helper()
-	name := filepath.Join(m.esp(), envFile)
+	name := filepath.Join(m.esp, envFile)
 	b, err := os.ReadFile(name)
 	if err != nil {
 		m.t.Fatal(err)

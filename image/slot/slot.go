@@ -48,11 +48,15 @@ var ErrBusy = errors.New("An image is being installed")
 // Disk is the machine's disk with its slots. Everything that it reads and writes lies below a root, so that a test needs no disk.
 type Disk struct {
 	root string
+	esp  string // where the ESP is mounted; empty: it is not, and is when it is needed
 	ops  ops
 }
 
 // New is the disk of the machine whose root directory is root.
 func New(root string) *Disk { return &Disk{root: root, ops: real()} }
+
+// Mounted is a disk whose ESP is mounted already, in the folder esp.
+func Mounted(root, esp string) *Disk { return &Disk{root: root, esp: esp, ops: real()} }
 
 func (d *Disk) path(name string) string { return filepath.Join(d.root, name) }
 

@@ -73,7 +73,7 @@ func TestUpgradeThatReturns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 2 { // what is said once is said at the next start, too
+		for n := range 2 { // what is said once is said at the next start, too
 			if at := m.grub(); at != A {
 				t.Fatalf("%s is started", at)
 			}
@@ -81,8 +81,8 @@ func TestUpgradeThatReturns(t *testing.T) {
 			if err != nil || tr.Outcome != Returned || why != "" && tr.Why != why || why == "" && tr.Why != silent {
 				t.Fatal(text(tr), err)
 			}
-			if err := m.Settle(tr); err != nil {
-				t.Fatal(err)
+			if first, err := m.Settle(tr); err != nil || first != (n == 0) {
+				t.Fatal(first, err)
 			}
 		}
 		if s := m.state(); s.Current != A || s.Tried != "" || s.Images[B].Version != "1.1" {
@@ -206,7 +206,7 @@ func TestBlockIsMadeAnew(t *testing.T) {
 		}
 	}
 	m := newMachine(t)
-	if err := os.Remove(filepath.Join(m.esp(), envFile)); err != nil {
+	if err := os.Remove(filepath.Join(m.esp, envFile)); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Change(func(*Env) error { return nil }); err != nil || m.state().Current != A {

@@ -161,14 +161,14 @@ func (d *Disk) GiveUp(t *Trial, why string) error {
 	return errors.Join(d.keep(t), d.Change(func(e *Env) error { e.boot(t.From); return nil }))
 }
 
-// Settle writes down what became of a trial that returned, once.
-func (d *Disk) Settle(t *Trial) error {
+// Settle writes down what became of a trial that returned; first tells that this had not been done yet.
+func (d *Disk) Settle(t *Trial) (first bool, err error) {
 	text, err := os.ReadFile(d.path(filepath.Join(ConfigDir, trialFile)))
 	var was Trial
 	if err == nil && json.Unmarshal(text, &was) == nil && was.Outcome == t.Outcome {
-		return nil
+		return false, nil
 	}
-	return errors.Join(d.keep(t), d.Change(func(e *Env) error { e.boot(t.From); return nil }))
+	return true, errors.Join(d.keep(t), d.Change(func(e *Env) error { e.boot(t.From); return nil }))
 }
 
 // Current tells whether the slot is what is started as things stand.
