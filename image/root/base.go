@@ -18,7 +18,7 @@ import (
 // bootstrap are the arguments of mmdebstrap that do not change: no translations, no recommended packages, and nothing
 // that nobody reads in an appliance. Copyright files stay: licences ask for them.
 var bootstrap = []string{
-	"--format=tar", "--mode=root", "--variant=essential", "--quiet",
+	"--format=tar", "--mode=root", "--variant=essential", "--quiet", "--dpkgopt=force-unsafe-io",
 	`--aptopt=Acquire::Languages "none"`, `--aptopt=APT::Install-Recommends "false"`,
 	"--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-include=/usr/share/doc/*/copyright",
 	"--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=path-exclude=/usr/share/info/*",
