@@ -8,13 +8,14 @@ PACKAGES := build-essential pkg-config libdpdk-dev dpdk-dev iproute2 ethtool nft
 	libyang2-tools python3-ncclient python3-netmiko yangcli knot vsftpd opensmtpd dovecot-pop3d slapd freeradius mariadb-server-core snmpd \
 	prometheus rsyslog rsyslog-gnutls keepalived \
 	mmdebstrap debian-archive-keyring squashfs-tools mtools dosfstools e2fsprogs fdisk cpio zstd kmod busybox-static \
-	grub-common grub-pc-bin grub-efi-amd64-bin qemu-utils xorriso
+	grub-common grub-pc-bin grub-efi-amd64-bin qemu-utils xorriso \
+	buildah qemu-system-x86 ovmf
 
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 COMMITTED := $(shell git log -1 --format=%cI 2>/dev/null)
 VERSION := 0.1-$(shell git rev-parse --short HEAD 2>/dev/null)
 
-.PHONY: all deps build demo test check lab bench fuzz soak image qemu test-image docs clean
+.PHONY: all deps build demo test check lab bench fuzz soak image qemu test-image container docs clean
 all: build
 
 # Installs what is missing and nothing else, so that the second call is quick and needs no network. The servers that tests
@@ -87,6 +88,24 @@ FLAVOUR ?= vm
 IMAGE_CACHE ?= image/out/cache
 image: deps
 	go run ./image -flavour $(FLAVOUR) -cache $(IMAGE_CACHE) $(IMAGE_FLAGS)
+
+# The container form, localhost/sluice:dev, by buildah: a base of the same packages as the image, then the Dockerfile. No name of
+# where packages come from stays in it.
+CONTAINER := image/out/container
+BASE := localhost/sluice-base:bookworm
+container: export BUILDAH_ISOLATION := chroot
+container: deps
+	go run ./image -flavour container -cache $(IMAGE_CACHE)
+	@mkdir -p $(CONTAINER)/bin
+	GOAMD64=v2 go build -ldflags "-s -w -X main.version=$(VERSION)" -o $(CONTAINER)/bin/sluice-dataplane ./dataplane
+	CGO_ENABLED=0 GOAMD64=v2 go build -ldflags "-s -w -X main.commit=$(COMMIT) -X main.committed=$(COMMITTED)" -o $(CONTAINER)/bin/sluice-mgmt ./mgmt
+	CGO_ENABLED=0 GOAMD64=v2 go build -ldflags "-s -w" -o $(CONTAINER)/bin/sluice-container ./image/container
+	@set -e; c=$$(buildah from scratch); trap "buildah rm $$c >/dev/null" EXIT; \
+	  buildah add -q $$c image/out/sluice-base.tar / >/dev/null; \
+	  buildah run $$c -- rm -rf /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d/99mmdebstrap /etc/hostname /etc/resolv.conf; \
+	  buildah commit -q $$c $(BASE) >/dev/null
+	buildah bud -q --network host --pull-never --build-arg BASE=$(BASE) -t localhost/sluice:dev .
+	@echo "localhost/sluice:dev is built; how to start it stands in image/README.md"
 
 qemu test-image:
 	@echo "make $@: not built yet"; exit 2

@@ -32,6 +32,9 @@ func (b *build) run(ctx context.Context, box tool.Box) error {
 		}
 		*dir = abs
 	}
+	if b.flavour == "container" {
+		return root.Packages(ctx, box, b.source, b.cache, filepath.Join(b.out, "sluice-base.tar"))
+	}
 	if err := b.sizes.Check(); err != nil {
 		return err
 	}

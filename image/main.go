@@ -31,7 +31,7 @@ func main() {
 // run builds what the command line asks for.
 func run(ctx context.Context) error {
 	b := build{sizes: disk.DefaultSizes}
-	flag.StringVar(&b.flavour, "flavour", "vm", "`vm` for virtual machines or metal for real ones")
+	flag.StringVar(&b.flavour, "flavour", "vm", "`vm` for virtual machines, metal for real ones, or container for the packages alone")
 	flag.StringVar(&b.out, "out", "image/out", "`folder` of what is built")
 	flag.StringVar(&b.cache, "cache", "", "`folder` of what lasts from build to build (OUT/cache)")
 	flag.StringVar(&b.source, "source", ".", "`folder` of the repository")

@@ -47,11 +47,7 @@ func Make(ctx context.Context, box tool.Box, o Options) (*Slot, error) {
 			return nil, err
 		}
 	}
-	packages, err := readPackages(filepath.Join(o.Source, "image/files/packages.list"))
-	if err != nil {
-		return nil, err
-	}
-	tarball, err := base(ctx, box, o.Cache, packages)
+	tarball, err := packages(ctx, box, o.Source, o.Cache)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +72,30 @@ func Make(ctx context.Context, box tool.Box, o Options) (*Slot, error) {
 		return nil, err
 	}
 	return s, squash(ctx, box, s.Tree, s.Root, o.Level)
+}
+
+// packages returns the tarball of Debian with the packages of the list in the repository.
+func packages(ctx context.Context, box tool.Box, source, cache string) (string, error) {
+	names, err := readPackages(filepath.Join(source, "image/files/packages.list"))
+	if err != nil {
+		return "", err
+	}
+	return base(ctx, box, cache, names)
+}
+
+// Packages leaves that tarball at a file, for the container form, which is made of the same packages.
+func Packages(ctx context.Context, box tool.Box, source, cache, file string) error {
+	for _, dir := range []string{cache, filepath.Dir(file)} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	tarball, err := packages(ctx, box, source, cache)
+	if err != nil {
+		return err
+	}
+	os.Remove(file)
+	return os.Symlink(tarball, file)
 }
 
 func (o Options) file(name string) string { return filepath.Join(o.Work, name) }

@@ -78,18 +78,34 @@ func (a *Appliance) Signal(program string, sig syscall.Signal) error {
 
 func (l *Lab) program(name string) string { return filepath.Join(l.Bin, name) }
 
-func (a *Appliance) settings() error {
-	key := a.path("operator")
-	os.Remove(key)
-	if err := run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key); err != nil {
-		return err
+// Credentials makes the operator's key, which OpenSSH then uses, and returns its public line and the hash of Password.
+func (a *Appliance) Credentials() (key, hash string, err error) {
+	if err := os.MkdirAll(a.path(""), 0o755); err != nil {
+		return "", "", err
 	}
-	hash := exec.Command(a.Lab.program("sluice-mgmt"), "-hash-password")
-	hash.Stdin = strings.NewReader(Password + "\n")
-	hash.Stderr = os.Stderr
-	hashed, err := hash.Output()
+	file := a.path("operator")
+	os.Remove(file)
+	if err := run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file); err != nil {
+		return "", "", err
+	}
+	public, err := os.ReadFile(file + ".pub")
 	if err != nil {
-		return fmt.Errorf("sluice-mgmt -hash-password: %w", err)
+		return "", "", err
+	}
+	cmd := exec.Command(a.Lab.program("sluice-mgmt"), "-hash-password")
+	cmd.Stdin = strings.NewReader(Password + "\n")
+	cmd.Stderr = os.Stderr
+	hashed, err := cmd.Output()
+	if err != nil {
+		return "", "", fmt.Errorf("sluice-mgmt -hash-password: %w", err)
+	}
+	return strings.TrimSpace(string(public)), strings.TrimSpace(string(hashed)), nil
+}
+
+func (a *Appliance) settings() error {
+	_, hash, err := a.Credentials()
+	if err != nil {
+		return err
 	}
 	var ports strings.Builder
 	for _, p := range a.Ports {
@@ -113,7 +129,7 @@ management: {device: %q}
 metrics: {listen: "0.0.0.0:9100"}
 ntp: {dir: %s, adjust: false}
 ports:
-%s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), strings.TrimSpace(string(hashed)), key+".pub", a.Management, a.path("ntp"), ports.String())
+%s`, socket, a.Node, a.path("config"), a.path("resolv.conf"), a.path("host_key"), hash, a.path("operator.pub"), a.Management, a.path("ntp"), ports.String())
 	if err := os.WriteFile(a.path("dataplane.yaml"), []byte(dataplane), 0o644); err != nil {
 		return err
 	}

@@ -27,7 +27,10 @@ type kind struct {
 	workers   int // of the appliance's dataplane
 }
 
-// Names are the topologies that can be brought up.
+// Guest is the topology of virtual machines and containers, whose appliance its user starts.
+const Guest = "guest"
+
+// Names are the topologies that can be brought up with an appliance in them.
 var Names = []string{"basic", "workers", "seed003", "seed003workers", "monitors", "upper", "nsip", "vrrp3"}
 
 func kindOf(name string) kind {
@@ -42,6 +45,8 @@ func kindOf(name string) kind {
 			fmt.Sprintf("nc -s %s %s %d", UpperClients[0], UpperOrigins[0], EchoPort), 1}
 	case "vrrp3":
 		return kind{(*Lab).vrrp3, func(l *Lab) *Appliance { return l.VRRP(1) }, func(l *Lab) string { return l.VRRPScript(1) }, "curl http://" + VRRPVIP(1) + "/", 1}
+	case Guest:
+		return kind{(*Lab).guest, func(l *Lab) *Appliance { return l.Guest(0) }, always(BasicScript), "curl http://" + VIP + "/", 1}
 	case "nsip":
 		return kind{(*Lab).nsip, (*Lab).Managed, always(ManagedScript), "curl http://" + NSIPVIP + "/", 1}
 	case "seed003":
@@ -69,7 +74,7 @@ func (l *Lab) Script() string { return l.kind.script(l) }
 // New names a lab: a topology, or TOPOLOGY@TAG for one more of it beside the first. Bin is the folder of the built programs.
 func New(name, bin string) (*Lab, error) {
 	which, tag, _ := strings.Cut(name, "@")
-	if !slices.Contains(Names, which) {
+	if !slices.Contains(Names, which) && which != Guest {
 		return nil, fmt.Errorf("no topology %q: there are %s", name, strings.Join(Names, ", "))
 	}
 	abs, err := filepath.Abs(bin)

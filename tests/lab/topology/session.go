@@ -9,11 +9,16 @@ import (
 	"time"
 )
 
-// Main is what the TestMain of a package does that runs its tests in a lab of the name: it sets the lab and ends the program.
+// Main is what the TestMain of a package does that runs its tests in a lab of the name: it sets the lab and ends the program. Without
+// ready the lab's appliance is the tests' own business.
 func Main(lab **Lab, name string, ready func() error, run func() int) {
 	code, err := 1, error(nil)
 	if *lab, err = New(tagged(name), "../../bin"); err == nil {
-		code, err = (*lab).Test(ready, run)
+		if ready == nil {
+			code, err = (*lab).Hold(func() (int, error) { return run(), nil })
+		} else {
+			code, err = (*lab).Test(ready, run)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lab:", err)
@@ -48,6 +53,19 @@ func Beside(lab **Lab, name string, ready func() error, run func()) error {
 // Test brings the lab up, configured and saved, calls ready and then run, and takes everything down again; what is left behind
 // after that is an error. With KEEP in the environment the lab stays. The code is that of run, or 1 with an error.
 func (l *Lab) Test(ready func() error, run func() int) (code int, err error) {
+	return l.Hold(func() (int, error) {
+		if _, err := l.Appliance().Script(l.Script() + "save ns config\n"); err != nil {
+			return 1, err
+		}
+		if err := ready(); err != nil {
+			return 1, err
+		}
+		return run(), nil
+	})
+}
+
+// Hold is Test without an appliance that is configured: it brings the lab up, calls use, and takes everything down again.
+func (l *Lab) Hold(use func() (int, error)) (code int, err error) {
 	if _, err := os.Stat(filepath.Join(l.Bin, "sluice-mgmt")); err != nil {
 		return 1, fmt.Errorf("the programs are not built: run make build: %w", err)
 	}
@@ -65,13 +83,7 @@ func (l *Lab) Test(ready func() error, run func() int) (code int, err error) {
 			code = 1
 		}
 	}()
-	if _, err := l.Appliance().Script(l.Script() + "save ns config\n"); err != nil {
-		return 1, err
-	}
-	if err := ready(); err != nil {
-		return 1, err
-	}
-	return run(), nil
+	return use()
 }
 
 // Settled waits until all three services of each vserver are UP.
