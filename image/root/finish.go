@@ -13,10 +13,11 @@ import (
 )
 
 // leftovers of installing packages: traces of the build machine, secrets that must not be the same in every appliance, and
-// what nothing in the appliance reads. The dpkg status stays, for show techsupport.
+// what nothing in the appliance reads, as names of devices and all of Perl but its base. The dpkg status stays, for techsupport.
 var leftovers = strings.Fields(`etc/apt etc/dpkg/dpkg.cfg.d var/lib/apt var/cache var/log/* var/lib/dpkg/info var/lib/dpkg/*-old var/backups/*
 	etc/ssh etc/machine-id var/lib/dbus/machine-id etc/hostname etc/resolv.conf etc/*- etc/.pwd.lock etc/.resolv.conf* run/* tmp/* root/.* etc/systemd/system/*
-	usr/share/lintian usr/share/bug usr/share/bash-completion usr/share/zsh usr/share/pci.ids.d usr/share/polkit-1 usr/share/initramfs-tools
+	usr/lib/udev/hwdb.* usr/share/perl usr/share/perl5 usr/lib/x86_64-linux-gnu/perl usr/lib/x86_64-linux-gnu/libperl.so.*
+	usr/share/zoneinfo/right usr/share/zoneinfo/posix usr/share/lintian usr/share/bug usr/share/bash-completion usr/share/zsh usr/share/pci.ids.d usr/share/polkit-1 usr/share/initramfs-tools
 	etc/initramfs-tools etc/kernel etc/cron* etc/logrotate.d etc/init.d etc/rc?.d etc/motd etc/issue etc/issue.net etc/update-motd.d etc/default/grub*`)
 
 // folders are those that must be there to be mounted on.

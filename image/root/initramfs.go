@@ -91,13 +91,7 @@ func earlyModules(ctx context.Context, box tool.Box, tree, version string) (file
 
 // packArchive writes a folder as a compressed cpio archive, the same for the same content.
 func packArchive(ctx context.Context, box tool.Box, dir, file string) error {
-	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return box.Run(ctx, "touch", "-h", "-d", "@"+box.Seconds(), path)
-	})
-	if err != nil {
+	if err := box.Run(ctx, "find", dir, "-exec", "touch", "-h", "-d", "@"+box.Seconds(), "{}", "+"); err != nil {
 		return err
 	}
 	// Sorted by the shell's own sort, since cpio takes names as they come.
