@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"io"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,13 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 )
+
+// counted are the connections, and those of them that have not logged in.
+func (d *door) counted() (all, waiting int) {
+	d.doorman.mu.Lock()
+	defer d.doorman.mu.Unlock()
+	return d.doorman.all, d.doorman.waiting
+}
 
 // TestOneUserCannotTakeAllConnections: who holds as many as he can get does not keep others out.
 func TestOneUserCannotTakeAllConnections(t *testing.T) {
@@ -92,9 +100,7 @@ func TestTwoHundredLoginsAtOnce(t *testing.T) {
 		t.Errorf("%d in, %d out", in.Load(), out.Load())
 	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		d.doorman.mu.Lock()
-		left, waiting := d.doorman.all, d.doorman.waiting
-		d.doorman.mu.Unlock()
+		left, waiting := d.counted()
 		if left == 0 && waiting == 0 {
 			break
 		}
@@ -105,4 +111,29 @@ func TestTwoHundredLoginsAtOnce(t *testing.T) {
 	if out, _, code := run(t, d.login(), "show version", ""); code != 0 || out != " Done\n" {
 		t.Errorf("afterwards: %q %d", out, code)
 	}
+}
+
+// TestStrangersOfSomeAddresses: those who take all places before the login and say nothing keep nobody out.
+func TestStrangersOfSomeAddresses(t *testing.T) {
+	d := start(t, func(o *Options) { o.Limits.Strangers, o.Limits.StrangersFrom = 6, 2 })
+	for n := range 6 {
+		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n/2))}}
+		c, err := from.Dial("tcp", d.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if _, waiting := d.counted(); waiting == 6 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the strangers are not counted")
+		}
+	}
+	if out, _, code := run(t, d.login(), "show version", ""); code != 0 || out != " Done\n" {
+		t.Errorf("nsroot is kept out: %q %d", out, code)
+	}
+	d.expect("connection closed for a newcomer", "source=127.0.0.2")
 }

@@ -80,23 +80,37 @@ func origin(a net.Addr) netip.Addr {
 	return ip
 }
 
-// admit counts a new connection, or says why it is refused.
-func (d *doorman) admit(ip netip.Addr) (refused string) {
+// admit counts a new connection, or says why it is refused. Where the places of strangers are all taken, the newcomer gets one of the
+// address that holds the most, if that holds at least two more than his own: its oldest stranger is then to leave. So a few addresses
+// that fill the places keep nobody else out.
+func (d *doorman) admit(ip netip.Addr) (leaves netip.Addr, refused string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.isBlocked(ip):
-		return "too many failed logins from this address"
+		return leaves, "too many failed logins from this address"
 	case d.all >= d.limits.Connections:
-		return "too many connections"
-	case d.waiting >= d.limits.Strangers || d.strangers[ip] >= d.limits.StrangersFrom:
-		return "too many connections that have not logged in"
+		return leaves, "too many connections"
+	case d.strangers[ip] >= d.limits.StrangersFrom:
+		return leaves, strangersRefused
+	case d.waiting >= d.limits.Strangers:
+		most := 0
+		for other, n := range d.strangers {
+			if n > most || n == most && other.Less(leaves) {
+				leaves, most = other, n
+			}
+		}
+		if most < d.strangers[ip]+2 {
+			return netip.Addr{}, strangersRefused
+		}
 	}
 	d.all++
 	d.waiting++
 	d.strangers[ip]++
-	return ""
+	return leaves, ""
 }
+
+const strangersRefused = "too many connections that have not logged in"
 
 // known tells that a connection has logged in or is gone before it had.
 func (d *doorman) known(ip netip.Addr) {

@@ -24,7 +24,7 @@ func TestTenFailuresShutAnAddressOutForATime(t *testing.T) {
 	d, c := doormanWithClock(Limits{})
 	var last time.Duration
 	for n := 1; n <= 10; n++ {
-		if d.blocked(a1) || d.admit(a1) != "" {
+		if d.blocked(a1) || refused(d, a1) != "" {
 			t.Fatalf("shut out after %d failures", n-1)
 		}
 		d.known(a1)
@@ -34,7 +34,7 @@ func TestTenFailuresShutAnAddressOutForATime(t *testing.T) {
 		}
 		last = wait
 	}
-	if !d.blocked(a1) || d.admit(a1) == "" {
+	if !d.blocked(a1) || refused(d, a1) == "" {
 		t.Fatal("an address with ten failures comes in")
 	}
 	if d.blocked(netip.MustParseAddr("192.0.2.2")) {
@@ -45,7 +45,7 @@ func TestTenFailuresShutAnAddressOutForATime(t *testing.T) {
 		t.Fatal("the address is let in too early")
 	}
 	c.t = c.t.Add(time.Second)
-	if d.blocked(a1) || d.admit(a1) != "" {
+	if d.blocked(a1) || refused(d, a1) != "" {
 		t.Fatal("the address is shut out for longer than it should")
 	}
 	if wait, shut := d.failed(a1); wait != 250*time.Millisecond || shut {
@@ -80,33 +80,63 @@ func TestAddressesTakeBoundedMemory(t *testing.T) {
 	}
 }
 
+func refused(d *doorman, ip netip.Addr) string {
+	_, why := d.admit(ip)
+	return why
+}
+
+// TestPlacesOfStrangersAreShared: who holds many places gives one to who holds none, and nobody to who holds as many.
+func TestPlacesOfStrangersAreShared(t *testing.T) {
+	d, _ := doormanWithClock(Limits{Strangers: 9, StrangersFrom: 4})
+	crowd := func(n byte) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, n}) }
+	for n := range 9 {
+		if why := refused(d, crowd(byte(n%3))); why != "" {
+			t.Fatal(why)
+		}
+	}
+	for n, want := range []netip.Addr{crowd(0), crowd(1)} { // the second finds 2, 3, 3 and 1 of its own
+		leaves, why := d.admit(a1)
+		if leaves != want || why != "" {
+			t.Fatalf("newcomer %d: %s leaves, %q", n, leaves, why)
+		}
+		d.known(leaves)
+		d.gone()
+	}
+	if leaves, why := d.admit(a1); leaves.IsValid() || why == "" {
+		t.Errorf("with 2, 2, 3 and 2 a third is let in for %s", leaves)
+	}
+	if d.waiting != 9 || d.all != 9 {
+		t.Errorf("%d strangers, %d connections", d.waiting, d.all)
+	}
+}
+
 func TestConnectionsAreBounded(t *testing.T) {
 	d, _ := doormanWithClock(Limits{})
 	for n := range 24 {
-		if why := d.admit(a1); why != "" {
+		if why := refused(d, a1); why != "" {
 			t.Fatalf("connection %d: %s", n, why)
 		}
 	}
-	if d.admit(a1) == "" {
+	if refused(d, a1) == "" {
 		t.Fatal("a 25th stranger of one address")
 	}
 	d.known(a1) // one of them logs in
-	if why := d.admit(a1); why != "" {
+	if why := refused(d, a1); why != "" {
 		t.Fatal(why)
 	}
 	for n := range 40 {
-		if why := d.admit(netip.AddrFrom4([4]byte{10, 0, 0, byte(n)})); why != "" {
+		if why := refused(d, netip.AddrFrom4([4]byte{10, 0, 0, byte(n)})); why != "" {
 			t.Fatalf("stranger %d: %s", n, why)
 		}
 	}
-	if d.admit(netip.MustParseAddr("10.9.9.9")) == "" {
-		t.Fatal("a 65th stranger")
+	if leaves, why := d.admit(netip.MustParseAddr("10.0.0.1")); leaves != a1 || why != "" {
+		t.Fatalf("for a 65th stranger %s leaves, %q", leaves, why)
 	}
 	for range 24 {
 		d.known(a1)
 		d.gone()
 	}
-	if len(d.strangers) != 40 || d.waiting != 40 || d.all != 41 {
+	if len(d.strangers) != 40 || d.waiting != 41 || d.all != 42 {
 		t.Fatalf("%d addresses, %d strangers, %d connections", len(d.strangers), d.waiting, d.all)
 	}
 }

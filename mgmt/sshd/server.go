@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,6 +67,7 @@ type Server struct {
 type conn struct {
 	net.Conn
 	server   *Server
+	since    time.Time
 	loggedIn atomic.Bool
 	first    sync.Once // logged in, or gone before
 	last     sync.Once
@@ -170,11 +172,15 @@ func (s *Server) Close(ctx context.Context) error {
 // arrival counts a new connection, or sends it away.
 func (s *Server) arrival(ctx ssh.Context, nc net.Conn) net.Conn {
 	ip := origin(nc.RemoteAddr())
-	if why := s.doorman.admit(ip); why != "" {
+	leaves, why := s.doorman.admit(ip)
+	if why != "" {
 		s.opt.Log.Warn("connection refused", "source", host(nc.RemoteAddr()), "reason", why)
 		return nil
 	}
-	c := &conn{Conn: nc, server: s}
+	if leaves.IsValid() {
+		s.dismiss(leaves)
+	}
+	c := &conn{Conn: nc, server: s, since: time.Now()}
 	s.mu.Lock()
 	closed := s.closed
 	s.conns[c] = struct{}{}
@@ -189,6 +195,22 @@ func (s *Server) arrival(ctx ssh.Context, nc net.Conn) net.Conn {
 		c.Close()
 	}
 	return c
+}
+
+// dismiss closes the oldest connection of an address that has not logged in.
+func (s *Server) dismiss(ip netip.Addr) {
+	var oldest *conn
+	s.mu.Lock()
+	for c := range s.conns {
+		if !c.loggedIn.Load() && origin(c.RemoteAddr()) == ip && (oldest == nil || c.since.Before(oldest.since)) {
+			oldest = c
+		}
+	}
+	s.mu.Unlock()
+	if oldest != nil { // else it has just logged in or gone, and its place is free
+		s.opt.Log.Warn("connection closed for a newcomer", "source", host(oldest.RemoteAddr()), "reason", strangersRefused)
+		oldest.Close()
+	}
 }
 
 // enter tells that the client has logged in.
