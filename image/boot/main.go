@@ -11,8 +11,12 @@ import (
 
 // commands are what the program does, each in a file of its own.
 var commands = map[string]func(args []string) error{
-	"start":  start,
-	"health": health,
+	"disks":     disks,
+	"firstboot": firstBoot,
+	"start":     start,
+	"dhcp":      dhcp,
+	"console":   keepConsole,
+	"health":    health,
 }
 
 func main() {
