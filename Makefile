@@ -82,12 +82,13 @@ docs: deps
 	go test ./vendor-config/yang -count=1 -run 'TestYanglintTree' -update
 	go test ./cli/grammar -count=1 -run 'TestCommandReference' -update
 
-# The appliance's image, into image/out. FLAVOUR is vm or metal; IMAGE_CACHE keeps the packages' tarball; IMAGE_FLAGS are
+# The appliance's image, into image/out. FLAVOUR is vm or metal; KEY the file of the key that bundles are signed with
+# (openssl genpkey -algorithm ed25519), IMAGE_CACHE keeps the packages' tarball; IMAGE_FLAGS are
 # what `go run ./image -h` lists.
 FLAVOUR ?= vm
 IMAGE_CACHE ?= image/out/cache
 image: deps
-	go run ./image -flavour $(FLAVOUR) -cache $(IMAGE_CACHE) $(IMAGE_FLAGS)
+	go run ./image -flavour $(FLAVOUR) -cache $(IMAGE_CACHE) $(if $(KEY),-key $(KEY)) $(IMAGE_FLAGS)
 
 # The container form, localhost/sluice:dev, by buildah: a base of the same packages as the image, then the Dockerfile. No name of
 # where packages come from stays in it.

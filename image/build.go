@@ -2,29 +2,36 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"sluice/image/bundle"
 	"sluice/image/disk"
 	"sluice/image/root"
 	"sluice/image/tool"
+	"sluice/vendor-config/schema"
 )
 
 // build is what is asked for.
 type build struct {
 	flavour, out, cache, source string
-	formats, arguments          string
+	formats, arguments, key     string
 	level                       int
 	sizes                       disk.Sizes
 	version, commit             string
 	epoch                       time.Time
 }
 
-// run builds the slot, the disk, and the disk's other forms.
-func (b *build) run(ctx context.Context, box tool.Box) error {
+// forms are the forms of a disk beside the raw one.
+var forms = []string{"qcow2", "ova", "vhdx"}
+
+// check looks at what is asked for before minutes are spent on it, and makes the folders absolute.
+func (b *build) check() error {
 	for _, dir := range []*string{&b.out, &b.cache, &b.source} {
 		abs, err := filepath.Abs(*dir)
 		if err != nil {
@@ -32,40 +39,103 @@ func (b *build) run(ctx context.Context, box tool.Box) error {
 		}
 		*dir = abs
 	}
-	if b.flavour == "container" {
-		return root.Packages(ctx, box, b.source, b.cache, filepath.Join(b.out, "sluice-base.tar"))
+	for _, f := range b.wanted() {
+		if !slices.Contains(forms, f) {
+			return fmt.Errorf("%q is no form of a disk that is built here: %s", f, strings.Join(forms, ", "))
+		}
 	}
-	if err := b.sizes.Check(); err != nil {
+	if b.level < 1 || b.level > 22 {
+		return fmt.Errorf("zstd has no level %d: 1 to 22", b.level)
+	}
+	return b.sizes.Check()
+}
+
+// wanted are the forms that are asked for.
+func (b *build) wanted() []string {
+	return slices.DeleteFunc(strings.Split(b.formats, ","), func(f string) bool { return f == "" || f == "none" })
+}
+
+// run builds the slot, the disk, the disk's other forms and the bundle.
+func (b *build) run(ctx context.Context, box tool.Box) error {
+	if err := b.check(); err != nil {
 		return err
+	}
+	var key ed25519.PrivateKey
+	var public []byte
+	if b.key != "" {
+		var err error
+		if key, err = bundle.ReadPrivate(b.key); err != nil {
+			return fmt.Errorf("the key for bundles: %w", err)
+		}
+		if public, err = bundle.PublicText(key); err != nil {
+			return err
+		}
 	}
 	work := filepath.Join(b.out, "work-"+b.flavour)
 	slot, err := root.Make(ctx, box, root.Options{
 		Source: b.source, Cache: b.cache, Work: work, Flavour: b.flavour,
-		Version: b.version, Commit: b.commit, Epoch: b.epoch, Level: b.level,
+		Version: b.version, Commit: b.commit, Epoch: b.epoch, Level: b.level, Key: public,
 	})
 	if err != nil {
 		return err
 	}
-	raw := b.file("raw")
-	d := disk.Disk{Slot: slot, Boot: filepath.Join(b.source, "image/files/boot"), Work: work, Sizes: b.sizes, Arguments: b.arguments}
-	if err := d.Make(ctx, box, raw); err != nil {
+	manifest := bundle.Manifest{Version: b.version, Commit: b.commit, Flavour: b.flavour, Schema: schema.Revision}
+	files := bundle.Files{Kernel: slot.Kernel, Initrd: slot.Initrd, Root: slot.Root}
+	_, text, err := bundle.Describe(manifest, files)
+	if err != nil {
 		return err
 	}
-	made := []string{raw}
-	for _, format := range strings.FieldsFunc(b.formats, func(r rune) bool { return r == ',' }) {
-		file := b.file(format)
-		switch format {
+	d := disk.Disk{Slot: slot, Manifest: text, Boot: filepath.Join(b.source, "image/files/boot"), Work: work, Sizes: b.sizes, Arguments: b.arguments}
+	made, err := b.disks(ctx, box, &d)
+	if err != nil {
+		return err
+	}
+	if key == nil {
+		box.Say("no key was given (-key): there is no bundle, and this appliance takes no upgrade")
+		return report(box, made)
+	}
+	file := b.file("bundle")
+	if err := writeBundle(file, manifest, files, key); err != nil {
+		return err
+	}
+	return report(box, append(made, file))
+}
+
+// disks makes the raw disk and its other forms.
+func (b *build) disks(ctx context.Context, box tool.Box, d *disk.Disk) (made []string, err error) {
+	raw := b.file("raw")
+	if err := d.Make(ctx, box, raw); err != nil {
+		return nil, err
+	}
+	made = append(made, raw)
+	for _, form := range b.wanted() {
+		file := b.file(form)
+		switch form {
 		case "qcow2":
 			err = disk.QCOW2(ctx, box, raw, file)
-		default:
-			err = fmt.Errorf("%q is no form of a disk that is built here: qcow2", format)
+		case "vhdx":
+			err = disk.VHDX(ctx, box, raw, file)
+		case "ova":
+			err = disk.OVA(ctx, box, raw, filepath.Join(b.source, "image/files/appliance.ovf"), b.version, file)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		made = append(made, file)
 	}
-	return report(box, made)
+	return made, nil
+}
+
+func writeBundle(file string, m bundle.Manifest, files bundle.Files, key ed25519.PrivateKey) error {
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = bundle.Write(out, m, files, key)
+	if e := out.Close(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // file is the name of what is built, in one of its forms.

@@ -12,6 +12,7 @@ import (
 // Disk says what a disk is made of.
 type Disk struct {
 	Slot      *root.Slot // what slot A holds
+	Manifest  []byte     // what the slot is, as a bundle of it would say
 	Boot      string     // folder of grub.cfg and early.cfg
 	Work      string     // folder for what is made on the way
 	Sizes     Sizes

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"sluice/image/bundle"
 	"sluice/image/tool"
 )
 
@@ -44,6 +45,9 @@ func (d *Disk) makeESP(ctx context.Context, box tool.Box, file string) error {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(tree, "grubenv"), block, 0o644); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(tree, "A", bundle.ManifestName), d.Manifest, 0o644); err != nil {
 		return err
 	}
 	if err := makeCore(ctx, box, "x86_64-efi", filepath.Join(d.Boot, "early.cfg"), filepath.Join(tree, "EFI/BOOT/BOOTX64.EFI")); err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sluice/image/bundle"
 	"sluice/image/tool"
 )
 
@@ -57,6 +58,11 @@ func finish(ctx context.Context, box tool.Box, o Options, dir string) error {
 	text, err := json.Marshal(release{o.Version, o.Commit, o.Flavour})
 	if err != nil {
 		return err
+	}
+	if len(o.Key) > 0 {
+		if err := os.WriteFile(filepath.Join(dir, bundle.KeyFile), o.Key, 0o644); err != nil {
+			return err
+		}
 	}
 	for name, content := range map[string]string{
 		"etc/sluice/release": string(text) + "\n",

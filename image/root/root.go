@@ -22,6 +22,7 @@ type Options struct {
 	Commit  string
 	Epoch   time.Time // of the commit: the date of everything
 	Level   int       // of zstd for the root
+	Key     []byte    // public key that upgrades must be signed for, in PEM; none: the appliance takes no upgrade
 }
 
 // Slot is what one of the appliance's slots holds, as files.
