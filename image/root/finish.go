@@ -3,6 +3,7 @@ package root
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -76,7 +77,11 @@ func finish(ctx context.Context, box tool.Box, o Options, dir string) error {
 		}
 	}
 	for _, part := range []string{"etc", "usr"} {
-		if err := overlay(filepath.Join(o.Source, "image/files", part), filepath.Join(dir, part)); err != nil {
+		from := filepath.Join(o.Source, "image/files", part)
+		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+			continue // of what we add nothing, git keeps no folder
+		}
+		if err := overlay(from, filepath.Join(dir, part)); err != nil {
 			return err
 		}
 	}
