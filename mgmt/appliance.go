@@ -12,6 +12,8 @@ import (
 
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
+	"sluice/image/bundle"
+	"sluice/image/slot"
 	"sluice/mgmt/candidate"
 	"sluice/mgmt/capture"
 	"sluice/mgmt/clock"
@@ -49,7 +51,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	}
 	h.Manage(s.Management.Device)
 	a := &appliance{store: st, kernel: h, log: log, now: time.Now, system: system(s.Hostname), syslog: syslog,
-		hostKey: s.SSH.HostKey, banner: s.SSH.Banner}
+		hostKey: s.SSH.HostKey, banner: s.SSH.Banner, images: images{disk: slot.New("/"), key: bundle.KeyFile, dir: s.ImagesDir, power: systemd}}
 	n := &names{a: a}
 	a.resolver = resolve.New(s.Resolv, n.answer)
 	a.clock = clock.New(clock.Options{Dir: s.NTP.Dir, Keys: filepath.Join(s.ConfigDir, keysFile), Adjust: s.NTP.Adjust, Lookup: a.resolver.Lookup, Log: log})
@@ -152,6 +154,7 @@ func (a *appliance) load() {
 	bad := func(what string) { a.degrade("startup configuration", what) }
 	a.store.Check, a.store.Import = a.engine.Check, a.commands
 	defer a.goOn()
+	a.arrive()
 	a.goOnHolding() // before any virtual router takes part in an election
 	if err := a.finishRestore(); err != nil {
 		bad(err.Error())
@@ -160,6 +163,7 @@ func (a *appliance) load() {
 	if err != nil {
 		bad(err.Error())
 	}
+	a.problems = len(problems)
 	for _, p := range problems {
 		bad(fmt.Sprintf("%s: %s", a.store.Loaded(), p))
 	}
@@ -176,6 +180,7 @@ func (a *appliance) load() {
 	}
 	a.wait(nil) // the startup file is what someone wants by now
 	if _, err := a.engine.Boot(c); err != nil {
+		a.refused = true
 		bad(fmt.Sprintf("the startup configuration is not in force: %v", err))
 		if _, err := a.engine.Boot(schema.New()); err != nil {
 			a.log.Error("the ports cannot be set up", "error", err)

@@ -59,6 +59,9 @@ type appliance struct {
 	guard    guard  // nil: everybody may do everything
 	door     logins
 	locks    locks // of NETCONF; nil: it is not there
+	images   images
+	refused  bool // the startup configuration could not be put in force; set by load
+	problems int  // lines of it that were not understood; set by load
 }
 
 // kernel is what the kernel's side tells operators.
@@ -95,6 +98,8 @@ func (o *operator) execute(who engine.Author, op *grammar.Op) (string, error) {
 	switch {
 	case aboutBackup(op):
 		return o.backup(who, op)
+	case aboutMachine(op):
+		return o.machine(who, op)
 	case op.Verb == "force":
 		return o.force(who, op)
 	case op.Verb == "kill":

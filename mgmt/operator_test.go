@@ -14,6 +14,7 @@ import (
 
 	"sluice/cli/grammar"
 	"sluice/dataplane/api"
+	"sluice/image/slot"
 	"sluice/mgmt/candidate"
 	"sluice/mgmt/capture"
 	"sluice/mgmt/compile"
@@ -44,6 +45,9 @@ type desk struct {
 	kill   func() // of management, at once
 }
 
+// slotsOf are the slots of the machines that tests have made.
+var slotsOf = map[string]*slot.Disk{}
+
 // newDesk is an operator's session on an appliance without dataplane whose startup configuration lies in dir.
 func newDesk(t *testing.T, dir string) *desk {
 	st, err := store.Open(dir)
@@ -52,7 +56,11 @@ func newDesk(t *testing.T, dir string) *desk {
 	}
 	d := &desk{t: t, kernel: &stillKernel{}, log: &bytes.Buffer{}}
 	log := slog.New(slog.NewTextHandler(d.log, nil))
-	a := &appliance{store: st, kernel: d.kernel, log: log, now: time.Now, system: show.System{Release: "0.1", Build: "test"}}
+	a := &appliance{store: st, kernel: d.kernel, log: log, now: time.Now, system: show.System{Release: "0.1", Build: "test"},
+		images: images{disk: slotsOf[t.Name()]}}
+	if a.images.disk == nil {
+		a.images.disk = slot.New(t.TempDir()) // a machine without slots
+	}
 	a.engine = engine.New(engine.Options{Ports: []compile.Port{{Name: "1/1", Twin: "tw0"}, {Name: "1/2", Twin: "tw1"}},
 		Host: d.kernel, Prober: d.kernel, Log: log, Check: grammar.Check,
 		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion()})

@@ -39,7 +39,7 @@ func (a *appliance) accounts(s *settings) (*aaa.Accounts, error) {
 // transfers are the folders that operators see by SFTP: the configuration, in it certificates and traces with a name of their
 // own as well. What management alone writes there, and the secrets that the door opens by, they do not see.
 func (a *appliance) transfers(s *settings, file string, accounts *aaa.Accounts) transfer.Options {
-	return transfer.Options{
+	o := transfer.Options{
 		Folders: []transfer.Folder{
 			{Name: "config", Also: []string{"nsconfig"}, Path: s.ConfigDir,
 				Hidden: append([]string{filepath.Base(s.SSH.HostKey), filepath.Base(file), aliasFolder}, store.Private...)},
@@ -49,6 +49,10 @@ func (a *appliance) transfers(s *settings, file string, accounts *aaa.Accounts) 
 		May: func(l sshd.Login, command string) error { return accounts.MayDo(l.Person, command) },
 		Log: a.log,
 	}
+	if _, err := os.Stat(filepath.Dir(s.ImagesDir)); err == nil { // a machine with a disk for data
+		o.Folders = append(o.Folders, transfer.Folder{Name: "images", Path: s.ImagesDir})
+	}
+	return o
 }
 
 // backend is what a session works on.

@@ -6,12 +6,16 @@ import (
 
 	"sluice/cli/grammar"
 	"sluice/cli/shell"
+	"sluice/vendor-config/schema"
 )
 
 // Stream executes a command whose text comes while it runs; ctx ends when the operator has had enough.
-func (o *operator) Stream(ctx context.Context, _ string, op *grammar.Op, out io.Writer, attended bool) error {
+func (o *operator) Stream(ctx context.Context, user string, op *grammar.Op, out io.Writer, attended bool) error {
 	if err := o.may(op); err != nil {
 		return err
+	}
+	if op.Object == schema.Of[schema.Image]() {
+		return o.install(ctx, user, op, out)
 	}
 	return o.reach.Run(ctx, op, out, attended)
 }

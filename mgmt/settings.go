@@ -19,6 +19,8 @@ type settings struct {
 	Hostname  string         `mapstructure:"hostname"`    // in the prompt; the system's when empty
 	ConfigDir string         `mapstructure:"config-dir"`  // of the startup configuration
 	Resolv    string         `mapstructure:"resolv-conf"` // name servers, in the form of resolv.conf(5)
+	ImagesDir string         `mapstructure:"images-dir"`  // where operators leave bundles of images
+	Health    string         `mapstructure:"health"`      // file that says whether management is well; empty: none
 	SSH       sshSettings    `mapstructure:"ssh"`
 	Users     []userSetting  `mapstructure:"users"`
 	Metrics   metricsSetting `mapstructure:"metrics"`
@@ -80,6 +82,8 @@ func readSettings(path string) (*settings, error) {
 		"config-dir":        "/config",
 		"resolv-conf":       "/etc/resolv.conf",
 		"management.name":   "0/1",
+		"images-dir":        "/data/images",
+		"health":            "",
 		"metrics.listen":    "",
 		"ntp.dir":           "/run/sluice/ntp",
 		"management.device": "",

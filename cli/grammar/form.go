@@ -168,7 +168,7 @@ func (f *form) takes(o *schema.Object, a *schema.Field, aside bool) bool {
 			return true
 		}
 		return !a.Fixed && !a.Required && a.Takes("set")
-	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill", "force", "unbind", "create", "restore", "rm", "ping", "traceroute":
+	case "show", "clear", "save", "start", "stop", "disable", "commit", "rollback", "kill", "force", "unbind", "create", "restore", "rm", "ping", "traceroute", "reboot", "shutdown":
 		return slices.Contains(a.Only, f.verb)
 	}
 	return false
@@ -230,7 +230,7 @@ func (f *form) findNames() []string {
 	for n := range verbUnbuilt[f.verb] {
 		all = append(all, "-"+n)
 	}
-	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show", "diff", "start", "ping", "traceroute"}, f.verb) {
+	if slices.Contains([]string{"add", "set", "unset", "bind", "unbind", "clear", "show", "diff", "start", "ping", "traceroute", "reboot", "shutdown"}, f.verb) {
 		for _, o := range f.objs {
 			for n := range o.Unbuilt {
 				all = append(all, "-"+n)

@@ -40,6 +40,9 @@ var verbs = []Candidate{
 	{Text: "kill", Help: "End sessions"},
 	{Text: "ping", Help: "Ask a host for echoes"},
 	{Text: "traceroute", Help: "Find the routers on the way to a host"},
+	{Text: "install", Help: "Put another image into the slot that does not run"},
+	{Text: "reboot", Help: "Restart the machine"},
+	{Text: "shutdown", Help: "Switch the machine off"},
 	{Text: "force", Help: "Make an entity take a state until it is let go"},
 	{Text: "apply", Help: "Put a list of rules in force"},
 	{Text: "renumber", Help: "Give a list of rules new priorities in their order"},
@@ -63,7 +66,7 @@ var sessionWords = []Candidate{
 
 // laterWords are first words of the reference product that this version refuses by name.
 var laterWords = strings.Fields("sync export update flush switch " +
-	"reboot shutdown install join reset vtysh ping6 traceroute6 scp config " +
+	"join reset vtysh ping6 traceroute6 scp config " +
 	"nstrace convert check backup query send")
 
 // laterObjects are objects of the reference product that this version refuses by name, in lower case.

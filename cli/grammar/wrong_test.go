@@ -11,7 +11,7 @@ import (
 // wrong are commands that are refused, given the lab's configuration: the whole error, and the word at fault that it names.
 var wrong = []struct{ line, fault, want string }{
 	{"frobnicate", "frobnicate", "No such command [frobnicate]"},
-	{"s", "s", "Ambiguous command [s]: it may be save, set, shell, show, source, start, stat, stop"},
+	{"s", "s", "Ambiguous command [s]: it may be save, set, shell, show, shutdown, source, start, stat, stop"},
 	{"source", "fileName", "Required argument missing [fileName]"},
 	{"source a b", "b", "No such argument [b]"},
 	{"source -a", "-a", "No such argument [-a]"},

@@ -37,7 +37,7 @@ type Streamer interface {
 
 // Streams tells whether the text of a command comes while it runs.
 func Streams(op *grammar.Op) bool {
-	return op.Object == schema.Of[schema.Ping]() || op.Object == schema.Of[schema.Traceroute]()
+	return op.Object == schema.Of[schema.Ping]() || op.Object == schema.Of[schema.Traceroute]() || op.Object == schema.Of[schema.Image]() && op.Verb == "install"
 }
 
 // Outcome is what Do returns for one operation.

@@ -26,6 +26,8 @@ func TestExec(t *testing.T) {
 		{`add server t 10.0.0.2 -comment "a;b"; show server`, " Done\n1)\ts\n2)\tt\n Done\n", "", 0},
 		{"show server | grep -c s", "1\n Done\n", "", 0},
 		{"clear ns config basic", "", "ERROR: Operation not permitted [clear ns config]: nobody can be asked here; give -force\n", 1},
+		{"reboot", "", "ERROR: Operation not permitted [reboot]: nobody can be asked here; give -f\n", 1},
+		{"shutdown", "", "ERROR: Operation not permitted [shutdown]: nobody can be asked here; give -f\n", 1},
 		{"clear ns config -force basic", " Done\n", "", 0},
 		{"set cli mode -page OFF", " Done\n", "", 0},
 		{"cls", " Done\n", "", 0},

@@ -105,19 +105,37 @@ func (r *runner) execute(ctx context.Context, op *grammar.Op) (string, error) {
 		if err := r.mayClear(op); err != nil {
 			return "", err
 		}
+	case op.Object == schema.Of[schema.Reboot](), op.Object == schema.Of[schema.Shutdown]():
+		if err := r.mayEnd(op); err != nil {
+			return "", err
+		}
 	}
 	return r.do(ctx, op)
 }
 
 // mayClear asks before the configuration goes.
 func (r *runner) mayClear(op *grammar.Op) error {
-	if _, force := op.Arg("force"); force {
+	return r.sure(op, "force", "clear ns config", "Are you sure you want to clear the configuration (Y/N)? [N]: ")
+}
+
+// mayEnd asks before the machine goes down.
+func (r *runner) mayEnd(op *grammar.Op) error {
+	what := "shut down"
+	if op.Verb == "reboot" {
+		what = "restart"
+	}
+	return r.sure(op, "f", op.Verb, "Are you sure you want to "+what+" the appliance? What is not saved is lost (Y/N)? [N]: ")
+}
+
+// sure asks before a command is executed, unless it bears the argument that spares the question.
+func (r *runner) sure(op *grammar.Op, spared, command, question string) error {
+	if _, force := op.Arg(spared); force {
 		return nil
 	}
 	if r.confirm == nil {
-		return schema.Refuse(schema.NotPermitted, "clear ns config").Because("nobody can be asked here; give -force")
+		return schema.Refuse(schema.NotPermitted, command).Because("nobody can be asked here; give -" + spared)
 	}
-	if !r.confirm("Are you sure you want to clear the configuration (Y/N)? [N]: ") {
+	if !r.confirm(question) {
 		return errDeclined
 	}
 	return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"crypto/ed25519"
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,66 +12,36 @@ import (
 
 	"sluice/image/bundle"
 	"sluice/image/slot"
+	"sluice/tests/slots"
 )
 
 // trial is a machine on which slot B runs on trial.
 type trial struct {
 	*testing.T
+	*slots.Machine
 	judge
-	dir       string
 	said      bytes.Buffer
 	restarted bool
 }
 
-func (t *trial) put(name, text string) {
-	t.Helper()
-	name = filepath.Join(t.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (t *trial) start(s, boot string) {
-	t.put("proc/cmdline", "quiet sluice.slot="+s)
-	t.put("proc/sys/kernel/random/boot_id", boot)
-}
-
 func onTrial(tt *testing.T) *trial {
 	tt.Helper()
-	t := &trial{T: tt, dir: tt.TempDir()}
-	disk := slot.Mounted(t.dir, filepath.Join(t.dir, "esp"))
-	t.judge = judge{disk: disk, say: &t.said, file: filepath.Join(t.dir, "health.json"), wait: 300 * time.Millisecond, hold: 50 * time.Millisecond, poll: 5 * time.Millisecond,
+	t := &trial{T: tt, Machine: slots.New(tt)}
+	t.judge = judge{disk: t.Disk, say: &t.said, file: filepath.Join(t.Dir, "health.json"), wait: 300 * time.Millisecond, hold: 50 * time.Millisecond, poll: 5 * time.Millisecond,
 		restart: func() error { t.restarted = true; return nil }}
-	t.put("sys/class/block/vda4/uevent", "DEVNAME=vda4\nPARTNAME=sluice-root-B\n")
-	t.put("sys/class/block/vda4/size", "100\n")
-	t.put("dev/vda4", strings.Repeat("\x00", 100*512))
-	t.put("esp/grubenv", "")
-	t.put("etc/sluice/release", `{"version":"1.0","flavour":"vm"}`)
-	t.start("A", "1")
-	for _, name := range []string{"k", "i", "r"} {
-		t.put(name, "the file "+name)
-	}
-	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	var file bytes.Buffer
-	_, err := bundle.Write(&file, bundle.Manifest{Version: "1.1", Flavour: "vm"},
-		bundle.Files{Kernel: filepath.Join(t.dir, "k"), Initrd: filepath.Join(t.dir, "i"), Root: filepath.Join(t.dir, "r")}, key)
+	b, err := bundle.Open(bytes.NewReader(t.Bundle("1.1")), t.Key.Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bundle.Open(&file, key.Public().(ed25519.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = disk.Install(b); err == nil {
-		_, err = disk.Switch(slot.B, "nsroot", time.Now(), 2)
+	if _, err = t.Install(b); err == nil {
+		_, err = t.Switch(slot.B, "nsroot", time.Now(), 2)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := disk.Change(func(e *slot.Env) error { e.Set("try", "0"); return nil }); err != nil { // as the boot loader
-		t.Fatal(err)
+	if at := t.Boot(); at != slot.B {
+		t.Fatalf("%s is started", at)
 	}
-	t.start("B", "2")
 	return t
 }
 
@@ -133,14 +102,14 @@ func TestTrialIsGivenUp(tt *testing.T) {
 		tt.Run(want, func(tt *testing.T) {
 			t := onTrial(tt)
 			text = strings.NewReplacer("SSH", t.greeter("SSH-2.0-x\r\n"), "HTTP", t.greeter("HTTP/1.1 400\r\n")).Replace(text)
-			t.put("health.json", text)
+			t.Put("health.json", text)
 			if err := t.run(); err != nil || !t.restarted {
 				t.Fatal(err, t.said.String())
 			}
 			if !strings.Contains(t.said.String(), "slot B with 1.1 is not kept: after 300ms "+want) {
 				t.Error(t.said.String())
 			}
-			t.start("A", "3")
+			t.Boot()
 			t.said.Reset()
 			if err := t.run(); err != nil || !strings.Contains(t.said.String(), "slot B with 1.1 was tried and is not kept: after 300ms "+want) || !strings.Contains(t.said.String(), "Slot A with 1.0 runs again") {
 				t.Error(err, t.said.String())
@@ -161,7 +130,7 @@ func TestTrialThatComesAndGoes(tt *testing.T) {
 	t := onTrial(tt)
 	t.hold = time.Minute
 	t.wait = 20 * time.Millisecond
-	t.put("health.json", `{"dataplane":true,"configuration":true,"ssh":"`+t.greeter("SSH-2.0-x\r\n")+`"}`)
+	t.Put("health.json", `{"dataplane":true,"configuration":true,"ssh":"`+t.greeter("SSH-2.0-x\r\n")+`"}`)
 	go func() {
 		time.Sleep(100 * time.Millisecond)
 		_ = os.Remove(t.file)
@@ -173,9 +142,9 @@ func TestTrialThatComesAndGoes(tt *testing.T) {
 
 // TestNothingOnTrial: on every other start there is nothing to say, nor on a machine without slots.
 func TestNothingOnTrial(tt *testing.T) {
-	t := &trial{T: tt, dir: tt.TempDir()}
-	j := judge{disk: slot.Mounted(t.dir, t.dir), say: &t.said, restart: func() error { t.restarted = true; return nil }}
-	if err := j.run(); err != nil || t.restarted || t.said.Len() > 0 {
-		t.Error(err, t.restarted, t.said.String())
+	var said bytes.Buffer
+	j := judge{disk: slot.New(tt.TempDir()), say: &said, restart: func() error { tt.Error("it is restarted"); return nil }}
+	if err := j.run(); err != nil || said.Len() > 0 {
+		tt.Error(err, said.String())
 	}
 }

@@ -64,6 +64,14 @@ func (m *Manifest) Part(name string) Part {
 	return Part{Name: name}
 }
 
+// Bytes is how long all parts are together.
+func (m *Manifest) Bytes() (n int64) {
+	for _, p := range m.Parts {
+		n += p.Size
+	}
+	return n
+}
+
 // Files are where the parts lie when a bundle is made.
 type Files struct{ Kernel, Initrd, Root string }
 

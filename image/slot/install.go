@@ -35,11 +35,8 @@ func (d *Disk) Install(b *bundle.Bundle) (to Slot, err error) {
 		return "", err
 	}
 	defer unlock()
-	if err := d.untried(running); err != nil {
-		return "", err
-	}
 	to = running.Other()
-	if err := d.fits(b, to); err != nil {
+	if err := d.Fits(b); err != nil {
 		return "", err
 	}
 	if err := d.empty(running, to); err != nil {
@@ -58,6 +55,18 @@ func (d *Disk) untried(running Slot) error {
 		return fmt.Errorf("Slot %s is being tried, and slot %s is what it returns to: wait until show image says that it is kept", running, running.Other())
 	}
 	return err
+}
+
+// Fits tells why an image cannot be installed.
+func (d *Disk) Fits(b *bundle.Bundle) error {
+	running, err := d.Running()
+	if err != nil {
+		return err
+	}
+	if err := d.untried(running); err != nil {
+		return err
+	}
+	return d.fits(b, running.Other())
 }
 
 // fits tells why an image has no place in a slot.

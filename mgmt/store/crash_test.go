@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		dieAt(dir)
 	case "restore":
 		restoreAt(dir)
+	case "enter":
+		enterAt(dir)
 	case "finish":
 		finishAt(dir)
 	case "no-room":

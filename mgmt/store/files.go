@@ -53,7 +53,7 @@ func (s *Store) Hide(names ...string) { s.secret = append(s.secret, names...) }
 
 func (s *Store) hidden(root *os.Root, name string) bool {
 	switch top, _, _ := strings.Cut(path.Clean(name), "/"); top {
-	case RestoreDir, restoreMade, "ssl":
+	case RestoreDir, restoreMade, SlotsDir, "ssl":
 		return true
 	}
 	info, err := root.Stat(name)

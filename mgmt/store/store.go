@@ -31,6 +31,7 @@ const File = "startup.xml"
 // with an end of their own are what could not be used and was put aside.
 var Private = []string{
 	JournalFile, unusedJournal, DraftFile, unusedDraft, MaintenanceFile, unusedMaintenance, ReturnFile, brokenReturn, RestoreDir, restoreMade, lockFile,
+	SlotsDir,
 }
 
 // Commands is the name of a file of commands, as a device saves it. It is the startup configuration as long as there is no File:

@@ -121,7 +121,7 @@ const SuperuserRole = "superuser"
 var BuiltinCmdPolicies = []*SystemCmdPolicy{
 	{Name: "read-only", Action: "ALLOW", CmdSpec: readOnly},
 	{Name: "operator", Action: "ALLOW", CmdSpec: readOnly + `|^(enable|disable) (server|service|serviceGroup|lb vserver|lb monitor|cs vserver|cr vserver)\b.*`},
-	{Name: "network", Action: "ALLOW", CmdSpec: `^(?!\S+ (` + guarded + `)\b)(?!(shell|scp|batch|source|reboot|shutdown|import|load|restore|rollback|commit)\b)(?!(clear|diff|validate) ns config\b).*`},
+	{Name: "network", Action: "ALLOW", CmdSpec: `^(?!\S+ (` + guarded + `)\b)(?!(shell|scp|batch|source|reboot|shutdown|install|set image|import|load|restore|rollback|commit)\b)(?!(clear|diff|validate) ns config\b).*`},
 	{Name: SuperuserRole, Action: "ALLOW", CmdSpec: `.*`},
 }
 
