@@ -188,7 +188,7 @@ func (c *control) portStats(i int, d port.Device) (api.PortStats, error) {
 		return api.PortStats{}, err
 	}
 	p := api.PortStats{
-		Name: d.Name, Device: d.Device, Twin: d.Twin, MAC: l.MAC, LinkUp: l.Up, MTU: uint16(l.MTU),
+		Name: d.Name, Device: d.Device + d.PCI, Twin: d.Twin, MAC: l.MAC, LinkUp: l.Up, MTU: uint16(l.MTU),
 		RxPackets: nic.Ipackets, RxBytes: nic.Ibytes, TxPackets: nic.Opackets, TxBytes: nic.Obytes,
 		RxMissed: nic.Imissed + nic.RxNoMbuf, RxErrors: nic.Ierrors, TxErrors: nic.Oerrors,
 		TwinRxPackets: twin.Ipackets, TwinTxPackets: twin.Opackets,

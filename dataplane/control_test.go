@@ -23,10 +23,14 @@ type fakePorts struct {
 	up       atomic.Bool
 	replaced atomic.Bool
 	mtu      atomic.Int64 // 0: 1500
+	pci      string       // address of the NIC, if DPDK drives it itself
 	fail     error
 }
 
 func (f *fakePorts) Devices() []port.Device {
+	if f.pci != "" {
+		return []port.Device{{Name: "1/1", PCI: f.pci, Twin: "tw0"}}
+	}
 	return []port.Device{{Name: "1/1", Device: "da", Twin: "tw0"}}
 }
 

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"time"
 
+	"sluice/dataplane/api"
 	"sluice/dataplane/port"
 )
 
@@ -19,25 +21,49 @@ const (
 // waitForDevices returns when every device and twin exists. Each missing one is named once.
 func waitForDevices(ctx context.Context, devices []port.Device, log *slog.Logger) error {
 	for _, d := range devices {
-		hint := map[string]string{
-			d.Device: "the dataplane waits for device " + d.Device + " of port " + d.Name + ": create it or correct `ports`",
-			d.Twin: "the dataplane waits for twin " + d.Twin + " of port " + d.Name + ": management makes it when it starts (ip tuntap add dev " +
-				d.Twin + " mode tap multi_queue)",
-		}
-		for _, name := range []string{d.Device, d.Twin} {
-			for said := false; ; said = true {
-				if _, err := net.InterfaceByName(name); err == nil {
-					break
-				}
-				if !said {
-					log.Warn(hint[name])
-				}
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-time.After(devicePause):
-				}
+		nic := func() error {
+			if _, err := net.InterfaceByName(d.Device); err != nil {
+				return errors.New("the dataplane waits for device " + d.Device + " of port " + d.Name + ": create it or correct `ports`")
 			}
+			return nil
+		}
+		if d.PCI != "" {
+			nic = func() error {
+				if err := port.CheckPCI("/sys", d.PCI); err != nil {
+					return fmt.Errorf("the dataplane waits for port %s: %w (sluice-boot start binds NICs)", d.Name, err)
+				}
+				return nil
+			}
+		}
+		twin := func() error {
+			if _, err := net.InterfaceByName(d.Twin); err != nil {
+				return errors.New("the dataplane waits for twin " + d.Twin + " of port " + d.Name + ": management makes it when it starts (ip tuntap add dev " +
+					d.Twin + " mode tap multi_queue)")
+			}
+			return nil
+		}
+		if err := waitFor(ctx, nic, log); err != nil {
+			return err
+		}
+		if err := waitFor(ctx, twin, log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitFor returns when nothing is missing any more. What is missing is said once.
+func waitFor(ctx context.Context, missing func() error, log *slog.Logger) error {
+	said := ""
+	for err := missing(); err != nil; err = missing() {
+		if err.Error() != said {
+			said = err.Error()
+			log.Warn(said)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(devicePause):
 		}
 	}
 	return nil
@@ -55,14 +81,14 @@ func claimDevices(ctx context.Context, devices []port.Device) (release func(), e
 	}
 	for _, d := range devices {
 		for deadline := time.Now().Add(claimTime); ; {
-			l, err := net.Listen("unix", "@sluice-dataplane-"+d.Device)
+			l, err := net.Listen("unix", "@sluice-dataplane-"+d.Device+d.PCI)
 			if err == nil {
 				claims = append(claims, l)
 				break
 			}
 			if ctx.Err() != nil || time.Now().After(deadline) {
 				release()
-				return nil, fmt.Errorf("device %s of port %s belongs to another dataplane that is running: stop it or correct `ports`: %w", d.Device, d.Name, err)
+				return nil, fmt.Errorf("device %s of port %s belongs to another dataplane that is running: stop it or correct `ports`: %w", d.Device+d.PCI, d.Name, err)
 			}
 			time.Sleep(devicePause)
 		}
@@ -77,10 +103,11 @@ type links interface {
 	TwinLink(i int) (port.Link, error)
 }
 
-// watchLinks logs links that go up and down. It fails when a device or twin has been replaced by another one of the same
+// watchLinks logs links that go up and down, and tells of those of NICs that the kernel does not see at each look, so that nobody
+// who has missed one goes by it for long. It fails when a device or twin has been replaced by another one of the same
 // name: the descriptors that the workers hold are dead, and only a new start opens the new device. It fails too when a device
 // has another MTU than when the ports were opened, which workers and twins go by.
-func watchLinks(ctx context.Context, ports links, log *slog.Logger) error {
+func watchLinks(ctx context.Context, ports links, tell func(api.Event), log *slog.Logger) error {
 	devices := ports.Devices()
 	up, mtu := make([]bool, len(devices)), make([]int, len(devices))
 	for i := range up {
@@ -101,11 +128,14 @@ func watchLinks(ctx context.Context, ports links, log *slog.Logger) error {
 				mtu[i] = l.MTU // 0 while there is no device
 			}
 			if l.MTU != 0 && l.MTU != mtu[i] {
-				return fmt.Errorf("port %s must be opened anew: the MTU of device %s was %d bytes and is %d now", d.Name, d.Device, mtu[i], l.MTU)
+				return fmt.Errorf("port %s must be opened anew: the MTU of device %s was %d bytes and is %d now", d.Name, d.Device+d.PCI, mtu[i], l.MTU)
+			}
+			if d.PCI != "" {
+				tell(api.Event{Kind: map[bool]api.EventKind{true: api.LinkUp, false: api.LinkDown}[l.Up], Port: uint16(i)})
 			}
 			if l.Up != up[i] {
 				up[i] = l.Up
-				log.Info("link of port "+d.Name+" is "+map[bool]string{true: "up", false: "down"}[l.Up], "device", d.Device)
+				log.Info("link of port "+d.Name+" is "+map[bool]string{true: "up", false: "down"}[l.Up], "device", d.Device+d.PCI)
 			}
 		}
 		select {

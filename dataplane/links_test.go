@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/dataplane/api"
 	"sluice/dataplane/port"
 )
 
@@ -51,7 +52,9 @@ func TestLinksAreWatched(t *testing.T) {
 	var out logBuffer
 	ports := &fakePorts{}
 	ended := make(chan error, 1)
-	go func() { ended <- watchLinks(t.Context(), ports, slog.New(slog.NewTextHandler(&out, nil))) }()
+	go func() {
+		ended <- watchLinks(t.Context(), ports, func(api.Event) {}, slog.New(slog.NewTextHandler(&out, nil)))
+	}()
 	await(t, "the link that is down to be logged", func() bool { return strings.Contains(out.String(), "link of port 1/1 is down") })
 	ports.up.Store(true)
 	await(t, "the link that is up to be logged", func() bool { return strings.Contains(out.String(), "link of port 1/1 is up") })
@@ -66,12 +69,46 @@ func TestLinksAreWatched(t *testing.T) {
 	}
 }
 
+func TestLinksThatTheKernelDoesNotSeeAreTold(t *testing.T) {
+	for pci, want := range map[string]bool{"0000:00:04.0": true, "": false} {
+		ports, told := &fakePorts{pci: pci}, make(chan api.Event, 16)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		var out logBuffer
+		go func() {
+			ended <- watchLinks(ctx, ports, func(e api.Event) { told <- e }, slog.New(slog.NewTextHandler(&out, nil)))
+		}()
+		await(t, "the link that is down to be logged", func() bool { return strings.Contains(out.String(), "is down") })
+		if want {
+			if e := <-told; e.Kind != api.LinkDown || e.Port != 0 {
+				t.Errorf("a link that is down is told as %+v", e)
+			}
+		}
+		ports.up.Store(true)
+		await(t, "the link that is up to be logged", func() bool { return strings.Contains(out.String(), "is up") })
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		close(told)
+		var last api.Event
+		for e := range told {
+			last = e
+		}
+		if (last.Kind == api.LinkUp) != want {
+			t.Errorf("with NIC %q the last event is %+v", pci, last)
+		}
+	}
+}
+
 func TestAnotherMTUEndsTheWatch(t *testing.T) {
 	var out logBuffer
 	ports := &fakePorts{}
 	ports.up.Store(true)
 	ended := make(chan error, 1)
-	go func() { ended <- watchLinks(t.Context(), ports, slog.New(slog.NewTextHandler(&out, nil))) }()
+	go func() {
+		ended <- watchLinks(t.Context(), ports, func(api.Event) {}, slog.New(slog.NewTextHandler(&out, nil)))
+	}()
 	time.Sleep(linkPause / 2)
 	ports.mtu.Store(1400)
 	select {

@@ -43,8 +43,6 @@ func main() {
 		log.Error("the dataplane stops: " + err.Error())
 		os.Exit(1)
 	}
-	// The ports are not closed: the kernel does that. The tap driver's own way would take the twins down, and with
-	// them management's routes.
 	log.Info("the dataplane has ended")
 }
 
@@ -81,6 +79,10 @@ func run(ctx context.Context, path string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	defer ports.Quiet()
+	for _, note := range ports.Notes() {
+		log.Warn(note)
+	}
 	crew, err := newCrew(s, ports)
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func serve(ctx context.Context, l net.Listener, c *control, crew *crew, log *slo
 	parts := []<-chan struct{}{
 		start("workers", func() error { return crew.run(ctx) }),
 		start("api", func() error { return api.Serve(ctx, l, c) }),
-		start("links", func() error { return watchLinks(ctx, c.ports, log) }),
+		start("links", func() error { return watchLinks(ctx, c.ports, c.publish, log) }),
 		start("events", func() error { return c.pass(ctx) }),
 		start("memory", func() error { return c.collect(ctx) }),
 	}

@@ -35,7 +35,8 @@ type settings struct {
 
 type portSetting struct {
 	Name   string `mapstructure:"name"`
-	Device string `mapstructure:"device"`
+	Device string `mapstructure:"device"` // of the kernel
+	PCI    string `mapstructure:"pci"`    // instead: address of a NIC that DPDK drives itself
 	Twin   string `mapstructure:"twin"`
 }
 
@@ -117,10 +118,16 @@ func (s *settings) check() error {
 	}
 	seen := map[string]bool{}
 	for i, p := range s.Ports {
-		if p.Name == "" || p.Device == "" || p.Twin == "" {
-			return fmt.Errorf("entry %d of `ports` needs a name, a device and a twin", i+1)
+		if p.Name == "" || p.Device == "" && p.PCI == "" || p.Twin == "" {
+			return fmt.Errorf("entry %d of `ports` needs a name, a device or a pci address, and a twin", i+1)
 		}
-		for _, word := range []string{"port " + p.Name, "device " + p.Device, "device " + p.Twin} {
+		if p.Device != "" && p.PCI != "" {
+			return fmt.Errorf("port %s has both a device and a pci address: it is driven by the kernel or by DPDK", p.Name)
+		}
+		if p.PCI != "" && !port.IsPCIAddress(p.PCI) {
+			return fmt.Errorf("port %s: %q is no PCI address such as 0000:00:04.0", p.Name, p.PCI)
+		}
+		for _, word := range []string{"port " + p.Name, "device " + p.Device + p.PCI, "device " + p.Twin} {
 			if seen[word] {
 				return fmt.Errorf("%s stands twice in `ports`", word)
 			}
@@ -175,5 +182,11 @@ func (s *settings) lcores() []int {
 
 // eal is what DPDK is started with.
 func (s *settings) eal() *port.EALSettings {
-	return &port.EALSettings{Lcores: s.lcores(), MemoryMB: s.Memory, Huge: s.Huge, FilePrefix: s.FilePrefix, Extra: s.EALArgs}
+	e := &port.EALSettings{Lcores: s.lcores(), MemoryMB: s.Memory, Huge: s.Huge, FilePrefix: s.FilePrefix, Extra: s.EALArgs}
+	for _, p := range s.Ports {
+		if p.PCI != "" {
+			e.PCI = append(e.PCI, p.PCI)
+		}
+	}
+	return e
 }

@@ -27,7 +27,7 @@ func TestSettingsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &settings{
-		Ports:  []portSetting{{"1/1", "da", "tw0"}, {"1/2", "db", "tw1"}},
+		Ports:  []portSetting{{Name: "1/1", Device: "da", Twin: "tw0"}, {Name: "1/2", Device: "db", Twin: "tw1"}},
 		Socket: "/tmp/a.sock", Lcore: 1, Memory: 128, Huge: true, FilePrefix: "p", Flows: 4096, Sessions: 5000, Tables: 9, Busy: true,
 		EALArgs: []string{"--log-level", "debug"}, Lcores: []int{},
 	}
@@ -36,6 +36,29 @@ func TestSettingsAreRead(t *testing.T) {
 	}
 	if ds := got.devices(); len(ds) != 2 || ds[1].Twin != "tw1" {
 		t.Errorf("devices are %v", ds)
+	}
+}
+
+func TestSettingsOfPCIPorts(t *testing.T) {
+	s, err := readSettings(settingsFile(t, "huge: true\nports:\n  - {name: \"1/1\", pci: \"0000:00:04.0\", twin: tw0}\n  - {name: \"1/2\", device: db, twin: tw1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := s.devices(); d[0].PCI != "0000:00:04.0" || d[0].Device != "" || d[1].PCI != "" {
+		t.Errorf("devices are %+v", d)
+	}
+	if e := s.eal(); !slices.Equal(e.PCI, []string{"0000:00:04.0"}) {
+		t.Errorf("DPDK drives %q itself", e.PCI)
+	}
+	for line, want := range map[string]string{
+		`{name: "1/1", pci: "0000:00:04.0", device: da, twin: tw0}`:                                    "both a device and a pci address",
+		`{name: "1/1", pci: "00:04", twin: tw0}`:                                                       "no PCI address",
+		`{name: "1/1", twin: tw0}`:                                                                     "a device or a pci address",
+		`{name: "1/1", pci: "0000:00:04.0", twin: tw0}, {name: "1/2", pci: "0000:00:04.0", twin: tw1}`: "device 0000:00:04.0 stands twice",
+	} {
+		if _, err := readSettings(settingsFile(t, "ports: ["+line+"]\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	}
 	prober := monitor.New(a.reports, monitor.Options{Log: log, Scripts: filepath.Join(s.ConfigDir, "monitors"), Detour: h})
 	a.engine = engine.New(engine.Options{
-		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: a.resolver, Speaker: a.speaker, Log: log, Check: grammar.Check, InForce: a.inForce,
+		Ports: s.ports(), Management: compile.Port{Name: s.Management.Name, Device: s.Management.Device}, Host: h, Prober: prober, Resolver: a.resolver, Speaker: a.speaker, Log: log, Linked: h.Linked, Check: grammar.Check, InForce: a.inForce,
 		Note: func(n engine.Noted) { st.Record(n.Config, changeOf(n)) }, Version: st.LastVersion(),
 		Dial: func(ctx context.Context) (engine.Dataplane, error) { return dial(ctx, s.Socket) },
 	})

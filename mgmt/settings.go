@@ -46,6 +46,7 @@ type userSetting struct {
 type portSetting struct {
 	Name   string `mapstructure:"name"`   // e.g. "1/1"
 	Device string `mapstructure:"device"` // kernel device; empty for a PCI port
+	PCI    string `mapstructure:"pci"`    // address of a PCI port, for operators only: the dataplane drives it
 	Twin   string `mapstructure:"twin"`
 }
 
@@ -156,7 +157,7 @@ func (s *settings) check() error {
 func (s *settings) ports() []compile.Port {
 	var out []compile.Port
 	for _, p := range s.Ports {
-		out = append(out, compile.Port{Name: p.Name, Device: p.Device, Twin: p.Twin})
+		out = append(out, compile.Port{Name: p.Name, Device: p.Device, PCI: p.PCI, Twin: p.Twin})
 	}
 	return out
 }

@@ -313,6 +313,9 @@ type EventKind uint8
 const (
 	// NeighborWanted asks management to have the kernel resolve IP on Port: packets are held for it.
 	NeighborWanted EventKind = iota + 1
+	// LinkUp and LinkDown tell how the link of Port is, a NIC on the PCI bus, which the kernel does not see. They are repeated.
+	LinkUp
+	LinkDown
 )
 
 // Event is news that management must act on.

@@ -22,6 +22,7 @@ type EALSettings struct {
 	MemoryMB   int      // MiB for packets and DPDK itself
 	Huge       bool     // take the memory from hugepages
 	FilePrefix string   // of whatever DPDK may leave in its run-time directory; its default if empty
+	PCI        []string // addresses of the NICs that DPDK drives itself; it looks at no others
 	Extra      []string // further EAL arguments, as they are
 }
 
@@ -31,8 +32,14 @@ func (s *EALSettings) args() []string {
 	for i, l := range s.Lcores {
 		cpus = append(cpus, fmt.Sprintf("%d@%d", i, l))
 	}
-	args := []string{"sluice-dataplane", "--lcores", strings.Join(cpus, ","), "--main-lcore", "0", "--no-pci", "--no-telemetry",
-		"-m", strconv.Itoa(s.MemoryMB), "--log-level", "*:error"}
+	args := []string{"sluice-dataplane", "--lcores", strings.Join(cpus, ","), "--main-lcore", "0"}
+	if len(s.PCI) == 0 {
+		args = append(args, "--no-pci")
+	}
+	for _, address := range s.PCI {
+		args = append(args, "-a", address)
+	}
+	args = append(args, "--no-telemetry", "-m", strconv.Itoa(s.MemoryMB), "--log-level", "*:error")
 	// Either way DPDK leaves no file behind, not even after kill -9.
 	if s.Huge {
 		args = append(args, "--in-memory")
@@ -66,6 +73,10 @@ func (s *EALSettings) check() error {
 	// DPDK does not survive some numbers beyond that.
 	if has := int(uint64(machine.Totalram) * uint64(machine.Unit) >> 20); s.MemoryMB > has {
 		return fmt.Errorf("%d MiB are more memory than this machine has (%d MiB): set `memory` lower", s.MemoryMB, has)
+	}
+	// NICs write to memory by its physical address, which only huge pages keep.
+	if len(s.PCI) > 0 && !s.Huge {
+		return fmt.Errorf("NICs on the PCI bus (%s) need hugepages: set `huge: true` and reserve them (sysctl vm.nr_hugepages=%d)", s.PCI[0], (s.MemoryMB+1)/2)
 	}
 	_, err := poolSize(s.MemoryMB, s.Huge)
 	return err

@@ -30,6 +30,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"sync"
 	"unsafe"
 
 	"github.com/yerden/go-dpdk/ethdev"
@@ -40,7 +41,8 @@ import (
 // Device is a port of the appliance: a NIC and its twin, the tap that is the kernel's side of the same port.
 type Device struct {
 	Name   string // the operator's name, e.g. "1/1"
-	Device string // kernel network device, e.g. "da"
+	Device string // kernel network device, e.g. "da"; empty for one on the PCI bus
+	PCI    string // instead: address of a NIC that DPDK drives itself, e.g. "0000:00:04.0"
 	Twin   string // tap, e.g. "tw0": created beforehand by management, since one made by DPDK vanishes with it
 }
 
@@ -58,12 +60,15 @@ type Ports struct {
 	pool    *mempool.Mempool
 	buffers int // in the pool
 	queues  []*dpdkQueue
+	notes   []string
+	asking  sync.Mutex // a driver on the bus is asked
 }
 
-// openPort is a kernel device that is open: as one DPDK port, or a twin of many workers as several.
+// openPort is a device that is open: as one DPDK port, or a twin of many workers as several.
 type openPort struct {
-	device  string
-	ifindex int
+	device  string // of the kernel, or its PCI address
+	ifindex int    // 0 on the PCI bus
+	pci     bool
 	twin    bool
 	parts   []part
 	each    int    // workers that a part serves, each with a queue
@@ -72,7 +77,7 @@ type openPort struct {
 
 // part is a DPDK port on a kernel device.
 type part struct {
-	vdev    string
+	vdev    string // "" of a NIC on the PCI bus
 	port    ethdev.Port
 	started bool
 	rx      int   // receive queues
@@ -118,6 +123,22 @@ func Open(devices []Device, s *EALSettings) (*Ports, error) {
 
 // open opens the NIC and the twin of one device.
 func (p *Ports) open(i int, d Device, workers int) error {
+	if d.PCI != "" {
+		if err := p.openPCI(d, workers); err != nil {
+			return err
+		}
+	} else if err := p.openDevice(i, d, workers); err != nil {
+		return err
+	}
+	l, err := p.Link(i)
+	if err != nil {
+		return err
+	}
+	return p.openTwin(i, d, l, workers)
+}
+
+// openDevice opens a NIC that is the kernel's.
+func (p *Ports) openDevice(i int, d Device, workers int) error {
 	nic, err := net.InterfaceByName(d.Device)
 	if err != nil {
 		return fmt.Errorf("device %s does not exist: create it or correct `ports`", d.Device)
@@ -134,12 +155,17 @@ func (p *Ports) open(i int, d Device, workers int) error {
 	if err := p.attach(o, fmt.Sprintf("net_af_packet%d", i), args); err != nil {
 		return fmt.Errorf("device %s cannot be opened: run as root and check that it is an Ethernet device: %w", d.Device, err)
 	}
+	return nil
+}
+
+// openTwin opens the twin of a NIC, with its MAC address and MTU.
+func (p *Ports) openTwin(i int, d Device, nic Link, workers int) error {
 	twin, err := net.InterfaceByName(d.Twin)
 	if err != nil {
 		return fmt.Errorf("twin %s does not exist: `ip tuntap add dev %s mode tap multi_queue` or start management", d.Twin, d.Twin)
 	}
-	args = fmt.Sprintf("iface=%s,mac=%s", d.Twin, nic.HardwareAddr)
-	o = p.add(twin, min(workers, tapQueues))
+	args := fmt.Sprintf("iface=%s,mac=%s", d.Twin, net.HardwareAddr(nic.MAC[:]))
+	o := p.add(twin, min(workers, tapQueues))
 	for first := 0; first < workers; first += o.each {
 		if err := p.attach(o, fmt.Sprintf("net_tap%d", i+len(o.parts)*MaxLanes), args); err != nil {
 			return fmt.Errorf("twin %s cannot be opened: it must be a tap made with multi_queue that no other program has open: %w", d.Twin, err)
@@ -151,7 +177,7 @@ func (p *Ports) open(i int, d Device, workers int) error {
 			break
 		}
 		if err := t.port.SetMTU(uint16(nic.MTU)); err != nil {
-			return fmt.Errorf("twin %s does not take the MTU %d of %s: %w", d.Twin, nic.MTU, d.Device, err)
+			return fmt.Errorf("twin %s does not take the MTU %d of port %s: %w", d.Twin, nic.MTU, d.Name, err)
 		}
 	}
 	return nil
@@ -180,7 +206,7 @@ func (p *Ports) attach(o *openPort, vdev, args string) error {
 	if t.port, err = ethdev.GetPortByName(vdev); err != nil {
 		return because(err)
 	}
-	if t.rx, err = startPort(t.port, p.pool, o.each); err != nil {
+	if t.rx, err = startPort(t.port, p.pool, o.each, 0); err != nil {
 		return because(err)
 	}
 	t.started = true
@@ -250,6 +276,10 @@ func (p *Ports) Close() {
 			if t.started {
 				t.port.Stop()
 			}
+			if o.pci {
+				t.port.Close()
+				continue
+			}
 			name := C.CString(t.vdev)
 			C.rte_vdev_uninit(name)
 			C.free(unsafe.Pointer(name))
@@ -271,7 +301,12 @@ var ErrReplaced = errors.New("the device has been replaced since the dataplane o
 
 // Link reads the state of port i's NIC. A device that has vanished is a link that is down; one that came back under
 // the same name is ErrReplaced, since its old descriptor is dead.
-func (p *Ports) Link(i int) (Link, error) { return readLink(p.opened[NICLane(i)]) }
+func (p *Ports) Link(i int) (Link, error) {
+	if o := &p.opened[NICLane(i)]; o.pci {
+		return p.readPCILink(o)
+	}
+	return readLink(p.opened[NICLane(i)])
+}
 
 // TwinLink reads the state of port i's twin.
 func (p *Ports) TwinLink(i int) (Link, error) { return readLink(p.opened[TwinLane(i)]) }

@@ -119,7 +119,7 @@ func (r *Rings) add(name string, queues int, size uint) (ethdev.Port, error) {
 		return 0, fmt.Errorf("DPDK cannot make a port of rings: %w", unix.Errno(-n))
 	}
 	port := ethdev.Port(n)
-	if err := startQueues(port, r.pool, queues, queues); err != nil {
+	if err := startQueues(port, r.pool, queues, queues, 0); err != nil {
 		return 0, fmt.Errorf("DPDK cannot start a port of rings: %w", err)
 	}
 	r.ports = append(r.ports, port)

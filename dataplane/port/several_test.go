@@ -26,7 +26,7 @@ func severalWorkers(t *testing.T, workers int) {
 	flows := 20 * workers
 	ownNetwork(t, "link set lo up", "link add da type veth peer name c0", "link set da up", "link set c0 up",
 		"tuntap add dev tw0 mode tap multi_queue", "link set tw0 up")
-	p, err := Open([]Device{{"1/1", "da", "tw0"}}, &EALSettings{Lcores: make([]int, workers), MemoryMB: 64})
+	p, err := Open([]Device{{Name: "1/1", Device: "da", Twin: "tw0"}}, &EALSettings{Lcores: make([]int, workers), MemoryMB: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

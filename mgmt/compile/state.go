@@ -47,6 +47,7 @@ type State struct {
 type Port struct {
 	Name   string // e.g. "1/1"
 	Device string // kernel network device behind an af_packet port; empty for a PCI port
+	PCI    string // address of a NIC that DPDK drives itself, e.g. "0000:00:04.0"; empty for a kernel device
 	Twin   string // e.g. "tw0"
 }
 

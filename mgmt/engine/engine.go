@@ -70,6 +70,7 @@ type Options struct {
 	Dial       func(ctx context.Context) (Dataplane, error) // one attempt to reach the dataplane
 	Log        *slog.Logger                                 // audit and faults
 
+	Linked   func(twin string, up bool) // told of the links of ports that are no kernel devices; must not wait; nil: nobody is
 	Speaker  Speaker                    // of VRRP; nil: there is none
 	Resolver Resolver                   // of domain names; nil: they have no addresses
 	Check    func(*schema.Config) error // of a whole configuration that no operations have made; nil accepts all

@@ -238,6 +238,10 @@ func (e *Engine) serve(ctx context.Context, l *link, events <-chan api.Event) er
 			if !ok {
 				return errLost
 			}
+			if ev.Kind != api.NeighborWanted {
+				e.linked(ev)
+				continue
+			}
 			select {
 			case wanted <- ev:
 			default:
@@ -252,6 +256,13 @@ func (e *Engine) serve(ctx context.Context, l *link, events <-chan api.Event) er
 			batch = nil
 			e.push()
 		}
+	}
+}
+
+// linked passes on how the link of a port is that the kernel does not see.
+func (e *Engine) linked(ev api.Event) {
+	if up := ev.Kind == api.LinkUp; e.opt.Linked != nil && (up || ev.Kind == api.LinkDown) && int(ev.Port) < len(e.opt.Ports) {
+		e.opt.Linked(e.opt.Ports[ev.Port].Twin, up)
 	}
 }
 
@@ -276,7 +287,7 @@ func (e *Engine) resolve(ctx context.Context, wanted <-chan api.Event) {
 		case <-ctx.Done():
 			return
 		case ev := <-wanted:
-			if ev.Kind != api.NeighborWanted || int(ev.Port) >= len(e.opt.Ports) {
+			if int(ev.Port) >= len(e.opt.Ports) {
 				continue
 			}
 			twin := e.opt.Ports[ev.Port].Twin

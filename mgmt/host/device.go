@@ -107,6 +107,9 @@ func (h *Host) silence() error {
 			devices[p.Device] = dev.Attrs().Index
 		}
 	}
+	if len(devices) == 0 && len(h.silenced) == 0 && !slices.ContainsFunc(h.ports, func(p compile.Port) bool { return p.Device != "" }) {
+		return nil // no port is a kernel device, on a kernel that may not have nftables
+	}
 	conn, err := nftables.New()
 	if err != nil {
 		return fmt.Errorf("cannot reach nftables: %w", err)

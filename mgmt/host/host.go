@@ -36,6 +36,10 @@ type Host struct {
 	deaf    atomic.Bool       // events is closed
 	reprobe time.Duration
 
+	linkMu    sync.Mutex
+	unplugged map[string]bool // by twin: the NIC, which the kernel does not see, has no link
+	relinked  chan struct{}   // it has one again, or no longer
+
 	management string // device of the management port, "" if there is none
 
 	mu       sync.Mutex
@@ -54,7 +58,7 @@ func Open(ports []compile.Port, log *slog.Logger) (*Host, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{ports: ports, log: log, reprobe: reprobeEvery, silenced: map[string]int{}}
+	h := &Host{ports: ports, log: log, reprobe: reprobeEvery, silenced: map[string]int{}, unplugged: map[string]bool{}, relinked: make(chan struct{}, 1)}
 	var err error
 	if h.nl, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
 		return nil, fmt.Errorf("cannot talk to the kernel about links and addresses (netlink): %w", err)

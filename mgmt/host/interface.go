@@ -17,7 +17,7 @@ type Interface struct {
 	Port     compile.Port
 	Present  bool // the device is there; always true of a port that is no kernel device
 	Up       bool // device: administratively
-	Carrier  bool // device: has a link; unknown here, and true, of a port that is no kernel device
+	Carrier  bool // device: has a link; of a port that is no kernel device what Linked was told last, at first true
 	MAC      [6]byte
 	MTU      int  // bytes
 	TwinUp   bool // the twin is there and up
@@ -30,7 +30,34 @@ func (h *Host) Interfaces() ([]Interface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the kernel's links: %w", err)
 	}
-	return interfacesOf(h.ports, links), nil
+	return h.interfaces(links), nil
+}
+
+// Linked notes how the link is of a port that is no kernel device.
+func (h *Host) Linked(twin string, up bool) {
+	h.linkMu.Lock()
+	defer h.linkMu.Unlock()
+	if h.unplugged[twin] == !up {
+		return
+	}
+	h.unplugged[twin] = !up
+	select {
+	case h.relinked <- struct{}{}:
+	default: // the watch has not looked yet
+	}
+}
+
+// interfaces are the ports by the kernel's links and by what Linked was told.
+func (h *Host) interfaces(links []netlink.Link) []Interface {
+	all := interfacesOf(h.ports, links)
+	h.linkMu.Lock()
+	defer h.linkMu.Unlock()
+	for i, p := range h.ports {
+		if p.Device == "" {
+			all[i].Carrier = !h.unplugged[p.Twin]
+		}
+	}
+	return all
 }
 
 func interfacesOf(ports []compile.Port, links []netlink.Link) []Interface {

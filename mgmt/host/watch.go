@@ -93,6 +93,8 @@ func (h *Host) Watch(ctx context.Context, news News) error {
 				h.log.Error("the kernel's neighbors and links could not be read; trying again", "error", err)
 				w.resync = true
 			}
+		case <-w.h.relinked:
+			w.newLinks = true
 		case now := <-ticker.C:
 			w.askAgain(now)
 		}
@@ -229,7 +231,7 @@ func (w *watcher) readLinks() error {
 	}
 	w.moved = w.moved || w.told && !maps.Equal(now, w.links)
 	w.links = now
-	if list := interfacesOf(w.h.ports, links); w.news.Interfaces != nil && !(w.told && slices.Equal(list, w.interfaces)) {
+	if list := w.h.interfaces(links); w.news.Interfaces != nil && !(w.told && slices.Equal(list, w.interfaces)) {
 		w.interfaces = list
 		w.news.Interfaces(slices.Clone(list))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"sluice/dataplane/api"
+	"sluice/mgmt/compile"
 )
 
 // heard is what a watch has told last.
@@ -267,6 +268,26 @@ func TestInterfaces(t *testing.T) {
 		twin, err := l.nl.LinkByName("tw1")
 		return err == nil && twin.Attrs().Flags&net.FlagUp != 0 && slices.Equal(l.addresses("tw1"), []string{"10.2.0.5/24"}) && len(l.routes()) == 2
 	})
+	if f := h.Faults(); len(f) != 0 {
+		t.Errorf("faults: %q", f)
+	}
+}
+
+// TestLinkOfAPCIPort: the kernel does not see the NIC, the dataplane tells of its link.
+func TestLinkOfAPCIPort(t *testing.T) {
+	l := newLab(t)
+	h := l.open([]compile.Port{{Name: "1/1", PCI: "0000:00:04.0", Twin: "tw0"}, ports[1]})
+	l.must(h.Apply(t.Context(), plan(basic...)))
+	w, _ := l.watch(h, 0)
+	l.until(w, "a port that is there and taken to have a link", func() bool {
+		i := w.interfaces
+		return len(i) == 2 && i[0].Present && i[0].Up && i[0].Carrier && i[0].TwinUp
+	})
+	h.Linked("tw0", false)
+	h.Linked("tw1", false) // of a device, which the kernel knows better
+	l.until(w, "the link down", func() bool { return !w.interfaces[0].Carrier && w.interfaces[1].Carrier })
+	h.Linked("tw0", true)
+	l.until(w, "the link up", func() bool { return w.interfaces[0].Carrier })
 	if f := h.Faults(); len(f) != 0 {
 		t.Errorf("faults: %q", f)
 	}

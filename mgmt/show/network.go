@@ -154,8 +154,8 @@ func showInterface(p *page) error {
 		n++
 		p.number(i, only != "")
 		driver := "DPDK port"
-		if t.Device != "" {
-			driver = "DPDK port on " + t.Device
+		if t.Device+t.PCI != "" {
+			driver = "DPDK port on " + t.Device + t.PCI
 		}
 		p.f("Interface %s (%s) #%d\n", t.Name, driver, i)
 		p.port(t)
