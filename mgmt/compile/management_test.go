@@ -11,7 +11,7 @@ import (
 
 // managed is a state with a management port that has the addresses.
 func managed(elsewhere string, on ...string) *State {
-	s := &State{Ports: []Port{{"1/1", "da", "tw0"}}, Management: Port{Name: "0/1", Device: "mg0"}}
+	s := &State{Ports: []Port{{Name: "1/1", Device: "da", Twin: "tw0"}}, Management: Port{Name: "0/1", Device: "mg0"}}
 	for _, a := range strings.Fields(elsewhere) {
 		s.Elsewhere = append(s.Elsewhere, netip.MustParsePrefix(a))
 	}
@@ -91,7 +91,7 @@ func TestSubnetOfManagement(t *testing.T) {
 	}
 	// Without a management port the NSIP is on a twin: a machine with a single NIC.
 	c := configure(t, "set ns config -IPAddress 10.1.0.9 -netmask 255.255.255.0")
-	if plan := Host(c, &State{Ports: []Port{{"1/1", "da", "tw0"}}}); plan.Management != nil || len(plan.Twins[0].Addresses) != 1 {
+	if plan := Host(c, &State{Ports: []Port{{Name: "1/1", Device: "da", Twin: "tw0"}}}); plan.Management != nil || len(plan.Twins[0].Addresses) != 1 {
 		t.Errorf("a single NIC: %+v", plan)
 	}
 }
