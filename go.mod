@@ -14,6 +14,7 @@ require (
 	github.com/miekg/dns v1.1.73 // addresses of servers by name, with their TTL, which net.Resolver does not tell
 	github.com/pkg/sftp v1.13.12 // SFTP, which scp speaks too
 	github.com/prometheus/client_golang v1.25.0 // metrics
+	github.com/spdx/tools-golang v0.5.7 // says what the image is made of, in SPDX
 	github.com/spf13/viper v1.21.0 // settings of the programs
 	github.com/vishvananda/netlink v1.3.1 // addresses, routes, neighbors
 	github.com/vishvananda/netns v0.0.5 // namespaces in tests
@@ -28,6 +29,7 @@ require (
 require (
 	github.com/Azure/go-ntlmssp v0.1.1 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
+	github.com/anchore/go-struct-converter v0.1.0 // indirect
 	github.com/anmitsu/go-shlex v0.0.0-20200514113438-38f4b401e2be // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -48,7 +50,6 @@ require (
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/sagikazarmark/locafero v0.11.0 // indirect
 	github.com/sourcegraph/conc v0.3.1-0.20240121214520-5f936abd7ae8 // indirect
-	github.com/spdx/tools-golang v0.5.7 // indirect
 	github.com/spf13/afero v1.15.0 // indirect
 	github.com/spf13/cast v1.10.0 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect

@@ -13,6 +13,7 @@ import (
 	"sluice/image/bundle"
 	"sluice/image/disk"
 	"sluice/image/root"
+	"sluice/image/sbom"
 	"sluice/image/tool"
 	"sluice/vendor-config/schema"
 )
@@ -79,6 +80,13 @@ func (b *build) run(ctx context.Context, box tool.Box) error {
 	if err != nil {
 		return err
 	}
+	what := b.file("spdx.json")
+	err = sbom.Write(ctx, box, sbom.Input{
+		Tree: slot.Tree, Admin: slot.Admin, Source: b.source, Kernel: slot.KernelPackage, Programs: slot.Programs, Version: b.version, Flavour: b.flavour,
+	}, what)
+	if err != nil {
+		return fmt.Errorf("what the appliance is made of cannot be told: %w", err)
+	}
 	manifest := bundle.Manifest{Version: b.version, Commit: b.commit, Flavour: b.flavour, Schema: schema.Revision}
 	files := bundle.Files{Kernel: slot.Kernel, Initrd: slot.Initrd, Root: slot.Root}
 	_, text, err := bundle.Describe(manifest, files)
@@ -90,6 +98,7 @@ func (b *build) run(ctx context.Context, box tool.Box) error {
 	if err != nil {
 		return err
 	}
+	made = append(made, what)
 	if key == nil {
 		box.Say("no key was given (-key): there is no bundle, and this appliance takes no upgrade")
 		return report(box, made)

@@ -16,11 +16,12 @@ import (
 
 // leftovers of installing packages: traces of the build machine, secrets that must not be the same in every appliance, and
 // what nothing in the appliance reads, as names of devices and all of Perl but its base. The dpkg status stays, for techsupport.
-var leftovers = strings.Fields(`etc/apt etc/dpkg/dpkg.cfg.d var/lib/apt var/cache var/log/* var/lib/dpkg/info var/lib/dpkg/*-old var/backups/*
+var leftovers = strings.Fields(`etc/apt etc/dpkg/dpkg.cfg.d var/lib/apt var/cache var/log/* var/lib/dpkg/info var/lib/dpkg/*-old var/lib/dpkg/alternatives var/lib/dpkg/triggers var/lib/dpkg/lock* var/lib/ucf var/lib/pam
+	var/lib/systemd/deb-systemd-helper-* usr/share/info dev/* var/backups/*
 	etc/ssh etc/machine-id var/lib/dbus/machine-id etc/hostname etc/resolv.conf etc/*- etc/.pwd.lock etc/.resolv.conf* run/* tmp/* root/.* etc/systemd/system/*
 	usr/lib/udev/hwdb.* usr/share/perl usr/share/perl5 usr/lib/x86_64-linux-gnu/perl usr/lib/x86_64-linux-gnu/libperl.so.*
 	usr/share/zoneinfo/right usr/share/zoneinfo/posix usr/share/lintian usr/share/bug usr/share/bash-completion usr/share/zsh usr/share/pci.ids.d usr/share/polkit-1 usr/share/initramfs-tools
-	etc/initramfs-tools etc/kernel etc/cron* etc/logrotate.d etc/init.d etc/rc?.d etc/motd etc/issue etc/issue.net etc/update-motd.d etc/default/grub*`)
+	etc/initramfs-tools etc/kernel etc/cron* etc/logrotate.d etc/init.d etc/rc?.d etc/motd etc/issue etc/issue.net etc/update-motd.d etc/default/grub* etc/fstab`)
 
 // folders are those that must be there to be mounted on.
 var folders = []string{"config", "data", "boot", "etc/sluice", "var/cache", "var/log", "tmp"}
@@ -89,6 +90,9 @@ func finish(ctx context.Context, box tool.Box, o Options, dir string) error {
 		return err
 	}
 	if err := box.Run(ctx, "ldconfig", "-X", "-r", dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "var/cache/ldconfig")); err != nil { // with dates in it
 		return err
 	}
 	from, err := sources(ctx, box)

@@ -29,6 +29,10 @@ type Options struct {
 type Slot struct {
 	Kernel, Initrd, Root string
 	Tree                 string // the root before it was packed
+
+	// What the root is made of: dpkg's folder with the lists of all packages' files, the kernel's package and our programs.
+	Admin, KernelPackage string
+	Programs             []string
 }
 
 // Make builds a slot.
@@ -66,8 +70,15 @@ func Make(ctx context.Context, box tool.Box, o Options) (*Slot, error) {
 	if err := buildPrograms(ctx, box, o, s.Tree); err != nil {
 		return nil, err
 	}
+	s.KernelPackage, s.Admin = kernel.File, o.file("dpkg")
+	if err := box.Run(ctx, "cp", "-a", filepath.Join(s.Tree, "var/lib/dpkg"), s.Admin); err != nil {
+		return nil, err
+	}
 	if err := finish(ctx, box, o, s.Tree); err != nil {
 		return nil, err
+	}
+	for _, p := range programs {
+		s.Programs = append(s.Programs, filepath.Join(s.Tree, "usr/bin", p.name))
 	}
 	if err := initramfs(ctx, box, o, s.Tree, kernel.version(), s.Initrd); err != nil {
 		return nil, err
