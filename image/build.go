@@ -23,6 +23,7 @@ type build struct {
 	flavour, out, cache, source string
 	formats, arguments, key     string
 	level                       int
+	twice                       bool
 	sizes                       disk.Sizes
 	version, commit             string
 	epoch                       time.Time
@@ -61,16 +62,9 @@ func (b *build) run(ctx context.Context, box tool.Box) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	var key ed25519.PrivateKey
-	var public []byte
-	if b.key != "" {
-		var err error
-		if key, err = bundle.ReadPrivate(b.key); err != nil {
-			return fmt.Errorf("the key for bundles: %w", err)
-		}
-		if public, err = bundle.PublicText(key); err != nil {
-			return err
-		}
+	key, public, err := b.keys()
+	if err != nil {
+		return err
 	}
 	work := filepath.Join(b.out, "work-"+b.flavour)
 	slot, err := root.Make(ctx, box, root.Options{
@@ -99,15 +93,32 @@ func (b *build) run(ctx context.Context, box tool.Box) error {
 		return err
 	}
 	made = append(made, what)
-	if key == nil {
+	if key != nil {
+		file := b.file("bundle")
+		if err := writeBundle(file, manifest, files, key); err != nil {
+			return err
+		}
+		made = append(made, file)
+	} else {
 		box.Say("no key was given (-key): there is no bundle, and this appliance takes no upgrade")
-		return report(box, made)
 	}
-	file := b.file("bundle")
-	if err := writeBundle(file, manifest, files, key); err != nil {
+	if err := report(box, made); err != nil || !b.twice {
 		return err
 	}
-	return report(box, append(made, file))
+	return b.again(ctx, box, made)
+}
+
+// keys are the key that bundles are signed with and the one by which appliances know it; none if none is asked for.
+func (b *build) keys() (ed25519.PrivateKey, []byte, error) {
+	if b.key == "" {
+		return nil, nil, nil
+	}
+	key, err := bundle.ReadPrivate(b.key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the key for bundles: %w", err)
+	}
+	public, err := bundle.PublicText(key)
+	return key, public, err
 }
 
 // disks makes the raw disk and its other forms.

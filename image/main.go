@@ -39,6 +39,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&b.key, "key", "", "`file` with the ed25519 key that bundles for upgrades are signed with; without it there is no bundle")
 	flag.StringVar(&b.arguments, "arguments", "", "further kernel `arguments`")
 	flag.IntVar(&b.level, "level", 9, "zstd `level` of the root: 1 is quick, 19 is small")
+	flag.BoolVar(&b.twice, "twice", false, "build twice, and fail unless both are the same bit for bit")
 	flag.IntVar(&b.sizes.ESP, "esp", b.sizes.ESP, "size of the boot partition in `MiB`")
 	flag.IntVar(&b.sizes.Slot, "slot", b.sizes.Slot, "size of a slot in `MiB`")
 	flag.IntVar(&b.sizes.Config, "config", b.sizes.Config, "size of the configuration partition in `MiB`")
