@@ -10,5 +10,5 @@ RUN chmod 0755 /out/usr/bin/* && /out/usr/bin/sluice-dataplane -version && /out/
 
 FROM ${BASE}
 COPY --from=programs /out/ /
-VOLUME /config
+# /config is where the configuration is given and kept: mount a folder there.
 ENTRYPOINT ["/usr/bin/sluice-container"]

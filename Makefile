@@ -103,7 +103,7 @@ container: deps
 	CGO_ENABLED=0 GOAMD64=v2 go build -ldflags "-s -w" -o $(CONTAINER)/bin/sluice-container ./image/container
 	@set -e; c=$$(buildah from scratch); trap "buildah rm $$c >/dev/null" EXIT; \
 	  buildah add -q $$c image/out/sluice-base.tar / >/dev/null; \
-	  buildah run $$c -- rm -rf /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d/99mmdebstrap /etc/hostname /etc/resolv.conf; \
+	  buildah run $$c -- rm -rf /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d/99mmdebstrap; \
 	  buildah commit -q $$c $(BASE) >/dev/null
 	buildah bud -q --network host --pull-never --build-arg BASE=$(BASE) -t localhost/sluice:dev .
 	@echo "localhost/sluice:dev is built; how to start it stands in image/README.md"

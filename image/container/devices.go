@@ -43,6 +43,17 @@ func twins() error {
 	return f.Close()
 }
 
+// parameters says what a container lacks whose engine has closed the kernel's parameters, as most do: ports need those of their
+// own network, e.g. that the kernel does not answer ARP on one device for another.
+func parameters() error {
+	const path = "/proc/sys/net/ipv4/ip_local_port_range"
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("the container may not set the kernel's parameters of its own network (%w): start it with --security-opt systempaths=unconfined (Docker), --security-opt unmask=ALL (podman) or --privileged", err)
+	}
+	return f.Close()
+}
+
 // free takes the addresses of the engine's from the ports' devices: the kernel would answer for them beside the dataplane, and
 // have two ways into their networks. They may be configured as SNIPs.
 func free(p plan, log *slog.Logger) error {

@@ -41,7 +41,7 @@ func run(log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := twins(); err != nil {
+	if err := errors.Join(twins(), parameters()); err != nil {
 		return err
 	}
 	if err := free(p, log); err != nil {

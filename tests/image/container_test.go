@@ -17,6 +17,7 @@ type boxed struct {
 	*topology.Appliance
 	config string
 	name   string // of buildah's container
+	root   string // its root file system
 }
 
 // newBox makes a container whose /config holds the operator's key and what the caller writes there.
@@ -36,6 +37,11 @@ func newBox(t *testing.T) *boxed {
 	if out, err := exec.Command("buildah", "from", "--pull-never", "--name", b.name, "localhost/sluice:dev").CombinedOutput(); err != nil {
 		t.Fatalf("make container first: %v: %s", err, out)
 	}
+	root, err := exec.Command("buildah", "mount", b.name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.root = strings.TrimSpace(string(root))
 	t.Cleanup(func() {
 		b.stop(t)
 		if out, err := exec.Command("buildah", "rm", b.name).CombinedOutput(); err != nil {
@@ -54,11 +60,20 @@ func (b *boxed) put(t *testing.T, file, text string) {
 
 const boxProgram = "box-container"
 
-// start starts the container with no more rights than image/README.md says it needs.
-func (b *boxed) start(t *testing.T, more ...string) {
+// rights are those that engines give by themselves, and NET_ADMIN.
+const rights = "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap,+net_admin"
+
+// inside mounts what an engine does and becomes the container's first process: $1 is its root, $2 its /config, $3 what else is done.
+const inside = `set -e
+mount -t proc proc "$1/proc"; mount -t sysfs -o ro sysfs "$1/sys"; mount --rbind /dev "$1/dev"; mount --bind "$2" "$1/config"; eval "$3"
+exec setpriv --bounding-set ` + rights + ` chroot "$1" /usr/bin/sluice-container`
+
+// start starts the container with no more rights than image/README.md says it needs, in namespaces of its own for processes and
+// mounts. Of the environment it has what is given.
+func (b *boxed) start(t *testing.T, also string, environment ...string) {
 	t.Helper()
-	args := []string{"buildah", "run", "--isolation", "chroot", "--network", "host", "--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_RAW", "-v", b.config + ":/config"}
-	args = append(append(args, more...), b.name, "--", "/usr/bin/sluice-container")
+	args := append([]string{"env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, environment...)
+	args = append(args, "unshare", "--mount", "--pid", "--fork", "--kill-child=TERM", "sh", "-c", inside, "sh", b.root, b.config, also)
 	if err := lab.Start("box", boxProgram, args...); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +109,7 @@ func served(t *testing.T, n int) {
 func TestContainer(t *testing.T) {
 	b := newBox(t)
 	b.put(t, "ns.conf", topology.BasicScript())
-	b.start(t)
+	b.start(t, "")
 	up := func() {
 		t.Helper()
 		if err := b.Ready(); err != nil {
@@ -123,7 +138,7 @@ func TestContainer(t *testing.T) {
 	if err := os.Remove(b.config + "/ns.conf"); err != nil {
 		t.Fatal(err)
 	}
-	b.start(t) // by startup.xml
+	b.start(t, "") // by startup.xml
 	up()
 }
 
@@ -163,14 +178,16 @@ func (b *boxed) pid(t *testing.T, program string) int {
 // TestContainerSaysWhatItLacks: bad wishes end it at once, with a sentence.
 func TestContainerSaysWhatItLacks(t *testing.T) {
 	b := newBox(t)
-	for _, r := range [][2]string{
-		{"SLUICE_PORTS=eth7", "no device eth7"},
-		{"SLUICE_MEMORY=-1", "SLUICE_MEMORY"},
+	for _, r := range []struct{ also, environment, want string }{
+		{"", "SLUICE_PORTS=eth7", "no device eth7"},
+		{"", "SLUICE_MEMORY=-1", "SLUICE_MEMORY"},
+		{`mount -t tmpfs none "$1/dev"`, "A=1", "--device /dev/net/tun"},
+		{`mount -o bind,ro "$1/proc/sys" "$1/proc/sys"`, "A=1", "systempaths=unconfined"},
 	} {
-		b.start(t, "--env", r[0])
+		b.start(t, r.also, r.environment)
 		if err := topology.Eventually(patience, func() error {
-			if !strings.Contains(b.log(), r[1]) {
-				return fmt.Errorf("%s: it does not say %q:\n%s", r[0], r[1], b.log())
+			if !strings.Contains(b.log(), r.want) {
+				return fmt.Errorf("%s %s: it does not say %q:\n%s", r.also, r.environment, r.want, b.log())
 			}
 			return nil
 		}); err != nil {
