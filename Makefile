@@ -108,8 +108,16 @@ container: deps
 	buildah bud -q --network host --pull-never --build-arg BASE=$(BASE) -t localhost/sluice:dev .
 	@echo "localhost/sluice:dev is built; how to start it stands in image/README.md"
 
-qemu test-image:
-	@echo "make $@: not built yet"; exit 2
+# Boots the image of image/out here, with its console on this terminal and a client and web servers around it. UEFI=1 takes that
+# firmware; BARE=1 gives no user-data, so that the console asks.
+qemu: build
+	@test -e image/out/sluice-vm.qcow2 || $(MAKE) --no-print-directory image
+	go run ./tests/image
+
+# The image and the container form as a whole, under emulation; FULL=1 runs the long rows too.
+test-image: build image container
+	@mkdir -p bin; go build -o bin/sluice-tally ./tests/tally
+	@set -o pipefail; SLUICE_IMAGE=$(CURDIR)/image/out go test -json -count=1 -p 1 -timeout $(if $(FULL),180m,40m) ./tests/image/... | bin/sluice-tally
 
 clean:
-	rm -rf bin
+	rm -rf bin image/out

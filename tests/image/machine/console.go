@@ -102,3 +102,25 @@ func (c *Console) Tail() string {
 	lines := strings.Split(strings.ReplaceAll(c.Text(), "\r", ""), "\n")
 	return strings.Join(lines[max(0, len(lines)-40):], "\n")
 }
+
+// Copy writes all that the console has said and goes on with what it says, until the machine ends. Nothing of it counts as read.
+func (c *Console) Copy(to io.Writer) error {
+	for at := 0; ; {
+		c.mu.Lock()
+		text, news := c.text[at:len(c.text):len(c.text)], c.news
+		c.mu.Unlock()
+		if _, err := to.Write(text); err != nil {
+			return err
+		}
+		at += len(text)
+		select {
+		case <-news:
+		case <-c.closed:
+			c.mu.Lock()
+			rest := c.text[at:]
+			c.mu.Unlock()
+			_, err := to.Write(rest)
+			return err
+		}
+	}
+}
