@@ -62,6 +62,9 @@ func (b *build) run(ctx context.Context, box tool.Box) error {
 	if err := b.check(); err != nil {
 		return err
 	}
+	if b.flavour == "container" {
+		return root.Packages(ctx, box, b.source, b.cache, filepath.Join(b.out, "sluice-base.tar"))
+	}
 	key, public, err := b.keys()
 	if err != nil {
 		return err
