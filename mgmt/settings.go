@@ -117,7 +117,8 @@ func oneLine(err error) string {
 }
 
 func (s *settings) check() error {
-	if len(s.Ports) == 0 {
+	// A machine that lacks a card for data can still be set up by its management port.
+	if len(s.Ports) == 0 && s.Management.Device == "" {
 		return errors.New("ports is empty: name at least one port, e.g. {name: 1/1, device: eth1, twin: tw0}")
 	}
 	seen := map[string]bool{}

@@ -75,3 +75,16 @@ func TestBadSettings(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
+
+func TestPortsOnThePCIBusAndNone(t *testing.T) {
+	s, err := settingsFrom(t, "ports: [{name: 1/1, pci: \"0000:00:04.0\", twin: tw0}]\n")
+	if err != nil || s.ports()[0].PCI != "0000:00:04.0" || s.ports()[0].Device != "" {
+		t.Errorf("a port on the PCI bus: %+v, %v", s, err)
+	}
+	if _, err := settingsFrom(t, "ports: []\nmanagement: {device: eth0}\n"); err != nil {
+		t.Errorf("a machine that lacks a card for data, with a management port: %v", err)
+	}
+	if _, err := settingsFrom(t, "ports: []\n"); err == nil {
+		t.Error("settings without any port are taken")
+	}
+}
