@@ -3,6 +3,7 @@ module sluice
 go 1.26.0
 
 require (
+	github.com/coreos/go-systemd/v22 v22.7.0 // tells systemd that a program is ready and lives
 	github.com/creack/pty v1.1.24 // terminals, of the system's shell and in tests
 	github.com/dlclark/regexp2 v1.12.0 // command policies: with lookahead, which regexp lacks and policies of the reference product use
 	github.com/gliderlabs/ssh v0.3.8 // the SSH door

@@ -63,7 +63,7 @@ func run(ctx context.Context, path string, log *slog.Logger) error {
 	}
 	defer l.Close()
 	devices := s.devices()
-	if err := waitForDevices(ctx, devices, log); err != nil {
+	if err := awaitPorts(log, func() error { return waitForDevices(ctx, devices, log) }); err != nil {
 		return err
 	}
 	release, err := claimDevices(ctx, devices)
@@ -111,6 +111,7 @@ func serve(ctx context.Context, l net.Listener, c *control, crew *crew, log *slo
 		start("workers", func() error { return crew.run(ctx) }),
 		start("api", func() error { return api.Serve(ctx, l, c) }),
 		start("links", func() error { return watchLinks(ctx, c.ports, c.publish, log) }),
+		start("life", func() error { return reportLife(ctx, crew.workers, log) }),
 		start("events", func() error { return c.pass(ctx) }),
 		start("memory", func() error { return c.collect(ctx) }),
 	}

@@ -115,6 +115,7 @@ func run(config string) error {
 	a.guard, a.door = accounts, door
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()
+	go reportLife(ctx, a.engine.Pass, log)
 	go a.tellHealth(ctx, s.Health, listener.Addr().String())
 	log.Info("management is up", "ssh", listener.Addr().String(), "release", release)
 	select {

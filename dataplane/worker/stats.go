@@ -59,6 +59,9 @@ func (w *Worker) busy() api.WorkerStats {
 	return s
 }
 
+// Turns is how many turns the worker has made. It grows as long as the worker is alive, ten times a second at least.
+func (w *Worker) Turns() uint64 { return load(&w.figures.polls) }
+
 // names are the counters' names and texts, reasons first.
 func names() []api.Counter {
 	list := make([]api.Counter, 0, counters)
