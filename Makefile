@@ -6,7 +6,7 @@ export GOAMD64 ?= v3
 PACKAGES := build-essential pkg-config libdpdk-dev dpdk-dev iproute2 ethtool nftables nginx-light openssh-client netcat-openbsd sshpass \
 	expect tmux curl procps iputils-ping traceroute chrony faketime tcpdump util-linux \
 	libyang2-tools python3-ncclient python3-netmiko yangcli knot vsftpd opensmtpd dovecot-pop3d slapd freeradius mariadb-server-core snmpd \
-	prometheus rsyslog rsyslog-gnutls keepalived \
+	prometheus rsyslog rsyslog-gnutls keepalived dnsmasq-base \
 	mmdebstrap debian-archive-keyring squashfs-tools mtools dosfstools e2fsprogs fdisk cpio zstd kmod busybox-static \
 	grub-common grub-pc-bin grub-efi-amd64-bin qemu-utils xorriso \
 	buildah qemu-system-x86 ovmf

@@ -18,6 +18,9 @@ import (
 // rescue is the name that leads to the menu although management answers: for who has lost the password and is at the machine.
 const rescue = "rescue"
 
+// errWrong says that the one password of a connection was not the right one.
+var errWrong = errors.New("the password is wrong")
+
 // slowest is the longest delay after a failed login.
 const slowest = 30 * time.Second
 
@@ -44,7 +47,7 @@ func (c *Console) login() error {
 	asked := false
 	client, err := remote.Dial(remote.Options{User: name, Address: c.Door, KnownHosts: c.KnownHosts, Password: func(string) (string, error) {
 		if asked { // one try a connection: the delay below is between them
-			return "", errors.New("one password is enough")
+			return "", errWrong
 		}
 		asked = true
 		return c.secret("Password: ")
@@ -65,7 +68,7 @@ func (c *Console) refused(err error) error {
 	if errors.Is(err, errGone) || strings.Contains(err.Error(), errGone.Error()) {
 		return errGone
 	}
-	if !strings.Contains(err.Error(), "unable to authenticate") {
+	if !errors.Is(err, errWrong) && !strings.Contains(err.Error(), "unable to authenticate") {
 		return fmt.Errorf("management lets nobody in just now: %w", err)
 	}
 	wait := c.Delay

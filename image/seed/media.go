@@ -90,22 +90,28 @@ func Read(device, mountPoint string) (Medium, error) {
 		return m, err
 	}
 	defer root.Close()
+	m.Kind, m.Files, err = contents(root, seed)
+	return m, err
+}
+
+// contents reads what is for us in the folder that a medium is mounted on; seed: it has NoCloud's label.
+func contents(root *os.Root, seed bool) (kind Kind, f firstboot.Files, err error) {
 	if seed {
-		m.Kind = NoCloud
 		var errs [3]error
-		m.Files.UserData, errs[0] = file(root, "user-data")
-		m.Files.MetaData, errs[1] = file(root, "meta-data")
-		m.Files.NetworkConfig, errs[2] = file(root, "network-config")
-		return m, errors.Join(errs[:]...)
+		f.UserData, errs[0] = file(root, "user-data")
+		f.MetaData, errs[1] = file(root, "meta-data")
+		f.NetworkConfig, errs[2] = file(root, "network-config")
+		return NoCloud, f, errors.Join(errs[:]...)
 	}
-	for name, kind := range map[string]Kind{"userdata": NetScaler, "ovf-env.xml": OVF} {
-		text, err := file(root, name)
-		if err != nil || text != nil {
-			m.Kind, m.Files.UserData = kind, text
-			return m, err
+	for _, other := range []struct {
+		name string
+		kind Kind
+	}{{"userdata", NetScaler}, {"ovf-env.xml", OVF}} {
+		if f.UserData, err = file(root, other.name); err != nil || f.UserData != nil {
+			return other.kind, f, err
 		}
 	}
-	return m, nil
+	return Nothing, f, nil
 }
 
 // probe asks what file system a device holds, and its label.
@@ -143,7 +149,7 @@ func file(root *os.Root, name string) ([]byte, error) {
 	}
 	for _, n := range names {
 		plain, _, _ := strings.Cut(n, ";")
-		if !strings.EqualFold(strings.TrimSuffix(plain, "."), name) && !strings.EqualFold(strings.ReplaceAll(plain, "_", "-"), name) {
+		if !strings.EqualFold(strings.ReplaceAll(strings.TrimSuffix(plain, "."), "_", "-"), name) {
 			continue
 		}
 		text, err := bounded(root.OpenFile(n, os.O_RDONLY|unix.O_NONBLOCK, 0))

@@ -4,39 +4,22 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sluice/tests/apart"
 )
 
 // TestMain has everything mounted out of sight of other programs: one that copied what is mounted would keep it mounted.
-func TestMain(m *testing.M) {
-	const inside = "SLUICE_TEST_INSIDE"
-	if os.Getenv(inside) != "" {
-		os.Exit(m.Run())
-	}
-	c := exec.Command("/proc/self/exe", os.Args[1:]...)
-	c.Env, c.Stdin, c.Stdout, c.Stderr = append(os.Environ(), inside+"=yes"), os.Stdin, os.Stdout, os.Stderr
-	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
-	err := c.Run()
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		os.Exit(exit.ExitCode())
-	case err != nil:
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { apart.Main(m, apart.Mounts) }
 
 // bed is a machine with two partitions that are files, behind loop devices of the kernel.
 type bed struct {
@@ -51,7 +34,7 @@ func newBed(t *testing.T) *bed {
 	dir := t.TempDir()
 	b := &bed{T: t, devices: map[string]string{}}
 	for name, size := range map[string]int64{Config: configSize, Data: dataSize} {
-		b.devices[name] = loop(t, filepath.Join(dir, name), size)
+		b.devices[name] = apart.Loop(t, filepath.Join(dir, name), size)
 	}
 	b.Volumes = &Volumes{Sys: "/sys", Dev: "/dev", Config: filepath.Join(dir, "config"), Data: filepath.Join(dir, "data"), Log: t.Output(), Now: time.Now,
 		Find: func(name string) (string, error) {
@@ -62,30 +45,6 @@ func newBed(t *testing.T) *bed {
 		}}
 	t.Cleanup(b.down)
 	return b
-}
-
-// loop is a device of the kernel for a file of that size.
-func loop(t *testing.T, file string, size int64) string {
-	t.Helper()
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
-	if err == nil {
-		err = f.Truncate(size)
-		f.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("losetup", "--show", "-f", file).CombinedOutput()
-	if err != nil {
-		t.Fatalf("losetup: %v %s", err, out)
-	}
-	device := strings.TrimSpace(string(out))
-	t.Cleanup(func() {
-		if out, err := exec.Command("losetup", "-d", device).CombinedOutput(); err != nil {
-			t.Errorf("losetup -d: %v %s", err, out)
-		}
-	})
-	return device
 }
 
 // down unmounts everything, as a machine does that is switched off.
@@ -315,7 +274,7 @@ func TestGrow(t *testing.T) {
 	if err := must("label: gpt\nstart=2048, size=32768, name="+Config+"\nsize=65536, name="+Data+"\n", "sfdisk", "-q", file); err != nil {
 		t.Fatal(err)
 	}
-	small, disk := table(t, file), loop(t, file, 160<<20)
+	small, disk := table(t, file), apart.Loop(t, file, 160<<20)
 	if err := must("", "partx", "--add", disk); err != nil {
 		t.Fatal(err)
 	}
