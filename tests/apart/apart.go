@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ func Main(m *testing.M, kinds uintptr) {
 	if os.Getenv(inside) != "" {
 		os.Exit(m.Run())
 	}
+	runtime.LockOSThread() // Pdeathsig is about this thread
 	c := exec.Command("/proc/self/exe", os.Args[1:]...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = append(os.Environ(), inside+"=yes"), os.Stdin, os.Stdout, os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: kinds, Pdeathsig: syscall.SIGKILL}
