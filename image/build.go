@@ -30,7 +30,10 @@ type build struct {
 }
 
 // forms are the forms of a disk beside the raw one.
-var forms = []string{"qcow2", "ova", "vhdx"}
+var forms = []string{"qcow2", "ova", "vhdx", "iso"}
+
+// usual are the forms of each flavour when none is asked for.
+var usual = map[string]string{"vm": "qcow2,ova,vhdx", "metal": "iso"}
 
 // check looks at what is asked for before minutes are spent on it, and makes the folders absolute.
 func (b *build) check() error {
@@ -40,6 +43,9 @@ func (b *build) check() error {
 			return err
 		}
 		*dir = abs
+	}
+	if b.formats == "" {
+		b.formats = usual[b.flavour]
 	}
 	for _, f := range b.wanted() {
 		if !slices.Contains(forms, f) {
@@ -138,6 +144,8 @@ func (b *build) disks(ctx context.Context, box tool.Box, d *disk.Disk) (made []s
 			err = disk.QCOW2(ctx, box, raw, file)
 		case "vhdx":
 			err = disk.VHDX(ctx, box, raw, file)
+		case "iso":
+			err = d.ISO(ctx, box, file)
 		case "ova":
 			err = disk.OVA(ctx, box, raw, filepath.Join(b.source, "image/files/appliance.ovf"), b.version, file)
 		}

@@ -35,7 +35,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&b.out, "out", "image/out", "`folder` of what is built")
 	flag.StringVar(&b.cache, "cache", "", "`folder` of what lasts from build to build (OUT/cache)")
 	flag.StringVar(&b.source, "source", ".", "`folder` of the repository")
-	flag.StringVar(&b.formats, "formats", "qcow2", "`list` of forms beside the raw disk: qcow2, ova, vhdx, none")
+	flag.StringVar(&b.formats, "formats", "", "`list` of forms beside the raw disk: qcow2, ova, vhdx, iso, none (vm: qcow2,ova,vhdx; metal: iso)")
 	flag.StringVar(&b.key, "key", "", "`file` with the ed25519 key that bundles for upgrades are signed with; without it there is no bundle")
 	flag.StringVar(&b.arguments, "arguments", "", "further kernel `arguments`")
 	flag.IntVar(&b.level, "level", 9, "zstd `level` of the root: 1 is quick, 19 is small")

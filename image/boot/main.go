@@ -17,6 +17,7 @@ var commands = map[string]func(args []string) error{
 	"dhcp":      dhcp,
 	"console":   keepConsole,
 	"health":    health,
+	"install":   install,
 }
 
 func main() {

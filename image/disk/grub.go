@@ -11,7 +11,7 @@ import (
 )
 
 // modules are the parts of GRUB that both firmwares need: what our grub.cfg says and nothing else.
-var modules = strings.Fields("part_gpt fat search search_label configfile normal linux serial terminal loadenv test echo minicmd reboot sleep all_video gzio")
+var modules = strings.Fields("part_gpt fat search search_label configfile normal linux iso9660 search_fs_file serial terminal loadenv test echo minicmd reboot sleep all_video gzio")
 
 // The places of GRUB's own folders, of the packages grub-pc-bin and grub-efi-amd64-bin.
 const (
@@ -21,9 +21,9 @@ const (
 
 // makeCore makes GRUB with its modules and first commands in one file, for BIOS or UEFI.
 func makeCore(ctx context.Context, box tool.Box, platform, early, file string) error {
-	args := []string{"-O", platform, "-d", "/usr/lib/grub/" + platform, "-p", "/grub", "-c", early, "-o", file}
+	args := []string{"-O", platform, "-d", "/usr/lib/grub/" + strings.TrimSuffix(platform, "-eltorito"), "-p", "/grub", "-c", early, "-o", file}
 	args = append(args, modules...)
-	if platform == "i386-pc" {
+	if strings.HasPrefix(platform, "i386-pc") {
 		args = append(args, "biosdisk")
 	} else {
 		args = append(args, "efi_gop")
@@ -44,18 +44,17 @@ const (
 	coreSegment      = 0x820
 )
 
-// installBIOS writes GRUB for BIOS into the disk: its first sector, and the core into the partition made for it.
-func installBIOS(disk *os.File, coreFile string, at, room int64) error {
-	boot, err := os.ReadFile(grubBIOS + "/boot.img")
+// biosParts are GRUB's first sector, as far as it is GRUB's, and its core for a partition that begins at a place.
+func biosParts(coreFile string, at int64) (boot, core []byte, err error) {
+	boot, err = os.ReadFile(grubBIOS + "/boot.img")
 	if err != nil {
-		return fmt.Errorf("GRUB for BIOS is missing (package grub-pc-bin): %w", err)
+		return nil, nil, fmt.Errorf("GRUB for BIOS is missing (package grub-pc-bin): %w", err)
 	}
-	core, err := os.ReadFile(coreFile)
-	if err != nil {
-		return err
+	if core, err = os.ReadFile(coreFile); err != nil {
+		return nil, nil, err
 	}
-	if len(boot) != sector || len(core) < 2*sector || int64(len(core)) > room {
-		return fmt.Errorf("GRUB for BIOS has sizes that are not understood: %d and %d bytes", len(boot), len(core))
+	if len(boot) != sector || len(core) < 2*sector {
+		return nil, nil, fmt.Errorf("GRUB for BIOS has sizes that are not understood: %d and %d bytes", len(boot), len(core))
 	}
 	first := uint64(at / sector)
 	binary.LittleEndian.PutUint64(boot[bootKernelSector:], first)
@@ -64,7 +63,19 @@ func installBIOS(disk *os.File, coreFile string, at, room int64) error {
 	binary.LittleEndian.PutUint64(core[coreBlockList:], first+1)
 	binary.LittleEndian.PutUint16(core[coreBlockList+8:], uint16(sectors-1))
 	binary.LittleEndian.PutUint16(core[coreBlockList+10:], coreSegment)
-	if _, err := disk.WriteAt(boot[:bootTable], 0); err != nil {
+	return boot[:bootTable], core, nil
+}
+
+// installBIOS writes GRUB for BIOS into the disk: its first sector, and the core into the partition made for it.
+func installBIOS(disk *os.File, coreFile string, at, room int64) error {
+	boot, core, err := biosParts(coreFile, at)
+	if err != nil {
+		return err
+	}
+	if int64(len(core)) > room {
+		return fmt.Errorf("GRUB for BIOS has %d bytes, its partition %d", len(core), room)
+	}
+	if _, err := disk.WriteAt(boot, 0); err != nil {
 		return err
 	}
 	_, err = disk.WriteAt(core, at)

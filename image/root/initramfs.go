@@ -30,6 +30,10 @@ func initramfs(ctx context.Context, box tool.Box, o Options, tree, version, file
 			return err
 		}
 	}
+	// busybox looks for loop devices there, for the medium that installs.
+	if err := os.Symlink("d", filepath.Join(dir, "dev")); err != nil {
+		return err
+	}
 	if err := copyFile("/bin/busybox", filepath.Join(dir, "bin/busybox"), 0o755); err != nil {
 		return fmt.Errorf("busybox is missing: `make deps` installs busybox-static: %w", err)
 	}
