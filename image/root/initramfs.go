@@ -12,11 +12,11 @@ import (
 	"sluice/image/tool"
 )
 
-// early are the modules without which no root is found: disks of all hypervisors, the file systems, and a watchdog.
+// early are the modules without which no root is found: disks of all hypervisors, the file systems, and watchdogs of real machines.
 // What a flavour's kernel lacks or has built in is left out.
 var early = strings.Fields(`virtio_pci virtio_blk virtio_scsi sd_mod sr_mod nvme ahci ata_piix vmw_pvscsi mptspi mptsas hv_vmbus hv_storvsc xen_blkfront
 	usb_storage uas xhci_pci ehci_pci megaraid_sas mpt3sas smartpqi hpsa aacraid squashfs overlay ext4 loop vfat nls_cp437 nls_ascii nls_iso8859-1 isofs
-	i6300esb iTCO_wdt softdog`)
+	i6300esb iTCO_wdt`)
 
 // applets are the commands of busybox that the initramfs' init uses, and some for whoever must look into it.
 var applets = strings.Fields(`sh mount umount switch_root insmod sleep cat mkdir ls grep sed dd echo dmesg poweroff reboot sync cut cp mv rm ln head tail wc printf test tr seq`)

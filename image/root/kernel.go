@@ -22,7 +22,7 @@ var kernelOf = map[string]string{"vm": "linux-image-cloud-amd64", "metal": "linu
 var unwanted = strings.Fields(`sound drivers/gpu drivers/media drivers/staging drivers/isdn drivers/bluetooth drivers/iio drivers/accessibility
 	drivers/input/joystick drivers/input/tablet drivers/input/touchscreen drivers/usb/gadget drivers/usb/misc drivers/usb/serial drivers/usb/atm
 	drivers/net/wireless drivers/net/can drivers/net/hamradio drivers/net/usb drivers/net/ieee802154 drivers/net/wwan drivers/net/arcnet drivers/net/fddi
-	drivers/leds drivers/mfd drivers/power drivers/comedi drivers/thunderbolt drivers/infiniband/ulp drivers/ata/pata* drivers/pcmcia drivers/firewire
+	drivers/leds drivers/power drivers/comedi drivers/thunderbolt drivers/infiniband/ulp drivers/ata/pata* drivers/pcmcia drivers/firewire
 	drivers/w1 drivers/nfc drivers/rtc drivers/parport drivers/pps drivers/atm drivers/target drivers/mtd drivers/block/drbd drivers/block/rbd* drivers/md/bcache
 	drivers/memstick drivers/mmc drivers/gnss drivers/greybus drivers/soundwire drivers/extcon drivers/cdrom/gdrom* drivers/video
 	net/bluetooth net/mac80211 net/wireless net/can net/ceph net/sctp net/rds net/tipc net/batman-adv net/dccp net/appletalk net/ax25 net/netrom net/rose
