@@ -152,11 +152,11 @@ func (o *operator) installFrom(ctx context.Context, who engine.Author, from stri
 	if err != nil {
 		return nil, unfitBundle(from, err)
 	}
-	if n := b.Bytes(); src.length >= 0 && src.length < n {
-		return nil, unfitBundle(from, fmt.Errorf("it has %d bytes, and what its manifest names has %d", src.length, n))
-	}
 	if err := o.images.disk.Fits(b); err != nil {
 		return nil, err
+	}
+	if n := b.Bytes(); src.length >= 0 && src.length < n {
+		return nil, unfitBundle(from, fmt.Errorf("it has %d bytes, and what its manifest names has %d", src.length, n))
 	}
 	fmt.Fprintf(out, "The image is %s of flavour %s, and its signature is right: it is written to slot %s.\n", b.Version, b.Flavour, running.Other())
 	kept, err := o.store.RetireSlot(string(running.Other()))
