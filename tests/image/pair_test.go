@@ -14,7 +14,7 @@ func pairScript(i int) string {
 	s := "add ns ip 10.1.0." + snip + " 255.255.255.0\nadd ns ip 10.2.0." + snip + " 255.255.255.0\n" +
 		"add vlan 2\nbind vlan 2 -ifnum 1/2\nbind vlan 2 -IPAddress 10.2.0." + snip + " 255.255.255.0\n" +
 		"add vrID 1 -priority " + priority + " -preemption DISABLED\n" +
-		"add ns ip " + topology.VIP + " 255.255.255.255 -type VIP -vrID 1\n" +
+		"add ns ip " + topology.VIP + " 255.255.255.0 -type VIP -vrID 1\n" +
 		"add lb monitor web-check HTTP -respCode 200 -httpRequest \"GET /alive\" -interval 2 -resptimeout 1 -retries 3 -downTime 1\n" +
 		"add lb vserver web HTTP " + topology.VIP + " 80 -lbMethod ROUNDROBIN\n"
 	for k, n := range topology.Servers {
