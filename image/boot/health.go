@@ -56,8 +56,12 @@ type judge struct {
 
 func (j *judge) run() error {
 	t, err := j.disk.Trial()
-	if err != nil || t == nil {
-		return err
+	if err != nil { // nothing can be decided, and the next start is that of the slot before
+		fmt.Fprintf(j.say, "sluice: %v\n", err)
+		return nil
+	}
+	if t == nil {
+		return nil
 	}
 	switch t.Outcome {
 	case slot.Returned:

@@ -140,6 +140,18 @@ func TestTrialThatComesAndGoes(tt *testing.T) {
 	}
 }
 
+// TestTrialThatCannotBeRead is told, and nothing is done.
+func TestTrialThatCannotBeRead(tt *testing.T) {
+	t := onTrial(tt)
+	t.Put("config/slots/trial.json", "{")
+	if err := t.run(); err != nil || t.restarted || !strings.Contains(t.said.String(), "cannot be read") {
+		t.Error(err, t.restarted, t.said.String())
+	}
+	if at := t.Boot(); at != slot.A {
+		t.Errorf("%s is started after it", at)
+	}
+}
+
 // TestNothingOnTrial: on every other start there is nothing to say, nor on a machine without slots.
 func TestNothingOnTrial(tt *testing.T) {
 	var said bytes.Buffer
