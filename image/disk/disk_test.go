@@ -46,6 +46,27 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
+// TestTheLastPartitionTakesWhatTheDiskHas gives sfdisk the layout of an installation on a disk of 1 GiB.
+func TestTheLastPartitionTakesWhatTheDiskHas(t *testing.T) {
+	s := Sizes{ESP: 48, Slot: 16, Config: 8, Data: 8}
+	file := filepath.Join(t.TempDir(), "disk")
+	if err := newFile(file, 1024*MiB); err != nil {
+		t.Fatal(err)
+	}
+	if err := box().Pipe(t.Context(), strings.NewReader(s.open()), nil, "sfdisk", "-q", file); err != nil {
+		t.Fatal(err)
+	}
+	out, err := box().Output(t.Context(), "sfdisk", "-d", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	last := strings.Join(strings.Fields(lines[len(lines)-1]), " ")
+	if !strings.Contains(last, `name="sluice-data"`) || !strings.Contains(last, "size= 19") { // 934 MiB less the second table, in sectors
+		t.Errorf("the last partition is %s", last)
+	}
+}
+
 func TestTheBootLoaderIsToldWhereItLies(t *testing.T) {
 	dir := t.TempDir()
 	core := filepath.Join(dir, "core.img")

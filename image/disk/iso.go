@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"sluice/image/tool"
 )
@@ -62,12 +61,7 @@ func (d *Disk) ISO(ctx context.Context, box tool.Box, file string) error {
 
 // mediumParts puts what a disk is made of into a folder.
 func (d *Disk) mediumParts(ctx context.Context, box tool.Box, base string) error {
-	layout := d.Sizes.script()
-	// The last partition has no size: it takes what the disk has.
-	lines := strings.Split(strings.TrimSuffix(layout, "\n"), "\n")
-	f := strings.Split(lines[len(lines)-1], ", ")
-	lines[len(lines)-1] = strings.Join(append(f[:1:1], f[2:]...), ", ")
-	if err := os.WriteFile(filepath.Join(base, "layout"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(base, "layout"), []byte(d.Sizes.open()), 0o644); err != nil {
 		return err
 	}
 	boot, core, err := biosParts(filepath.Join(d.Work, "core.img"), MiB)

@@ -85,6 +85,14 @@ func (s Sizes) script() string {
 	return b.String()
 }
 
+// open is the layout without the size of the last partition, which takes what the disk has.
+func (s Sizes) open() string {
+	lines := strings.Split(strings.TrimSuffix(s.script(), "\n"), "\n")
+	words := strings.Split(lines[len(lines)-1], ", ") // start, size, ...
+	lines[len(lines)-1] = strings.Join(append(words[:1:1], words[2:]...), ", ")
+	return strings.Join(lines, "\n") + "\n"
+}
+
 // makeTable makes an empty disk with the partitions and returns where each begins, in bytes.
 func (s Sizes) makeTable(ctx context.Context, box tool.Box, file string) (map[string]int64, error) {
 	f, err := os.Create(file)
