@@ -1,7 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,26 +65,34 @@ func TestDataplaneFails(t *testing.T) {
 	}
 	g := newMachine(t, 0, "virtio-net-pci")
 	g.boot(t, g.userData(topology.BasicScript()))
-	for _, r := range []struct{ name, signal string }{{"killed", "KILL"}, {"hung", "STOP"}} {
-		first, err := g.Shell("shell pidof sluice-dataplane")
-		if err != nil {
+	for _, r := range []struct{ name, signal, said string }{{"killed", "KILL", "sluice-dataplane.service: Main process exited"}, {"hung", "STOP", "sluice-dataplane.service: Watchdog timeout"}} {
+		first := g.process(t, "sluice-dataplane")
+		began := time.Now()
+		g.do(t, "shell kill -"+r.signal+" "+first)
+		if _, err := g.vm.Console.Wait(patience, r.said); err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
-		g.do(t, "shell kill -"+r.signal+" "+strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(first), "Done")))
 		if err := topology.Eventually(patience, func() error {
 			return lab.Run("client", "curl", "-sS", "-m", "1", "-o", "/dev/null", "http://"+topology.VIP+"/")
 		}); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("dataplane %s: served again after %.1f s", r.name, time.Since(began).Seconds())
-		if now, err := g.Shell("shell pidof sluice-dataplane"); err != nil || now == first {
-			t.Errorf("%s: the same process goes on: %s, %v", r.name, now, err)
-		}
-		if _, err := g.vm.Console.Wait(patience, "sluice-dataplane"); err != nil {
-			t.Error(err)
+		if now := g.process(t, "sluice-dataplane"); now == first {
+			t.Errorf("%s: the same process goes on", r.name)
 		}
 	}
+}
+
+// process is the number of a program's process in the machine.
+func (g *guest) process(t *testing.T, program string) string {
+	t.Helper()
+	out, err := g.Shell("shell pidof " + program)
+	if f := strings.Fields(out); err == nil && len(f) > 0 {
+		return f[0]
+	}
+	t.Fatalf("pidof %s: %v: %s", program, err, out)
+	return ""
 }
 
 // TestPoorMachines: whatever a machine lacks, it says so on the console and can be reached there.
@@ -90,9 +102,10 @@ func TestPoorMachines(t *testing.T) {
 		poor func(g *guest)
 		want string
 	}{
-		{"a CPU without SSE4.2", func(g *guest) { g.spec.CPU = "qemu64" }, "SSE4"},
-		{"little memory", func(g *guest) { g.spec.Memory = 384 }, "memory"},
-		{"no card for data", func(g *guest) { g.spec.NICs = g.spec.NICs[:1] }, "port"},
+		{"a CPU without SSE4.2", func(g *guest) { g.spec.CPU = "qemu64" }, "lacks SSE4.2"},
+		{"little memory", func(g *guest) { g.spec.Memory = 512 }, "MiB of memory for use"},
+		{"no card for data", func(g *guest) { g.spec.NICs = g.spec.NICs[:1] }, "no network card for data"},
+		{"a damaged configuration partition", (*guest).damage, "configuration"},
 		{"wrong user-data", func(g *guest) {
 			if err := g.seed("#cloud-config\nhostname: [\nsluice: {colour: blue}\n"); err != nil {
 				panic(err)
@@ -130,6 +143,30 @@ func TestPoorMachines(t *testing.T) {
 			}
 			g.stop()
 		})
+	}
+}
+
+// damage overwrites the beginning of the configuration partition, on the machine's own disk.
+func (g *guest) damage() {
+	text, err := exec.Command("sfdisk", "-J", filepath.Join(images, "sluice-vm.raw")).Output()
+	var table struct {
+		PartitionTable struct {
+			Partitions []struct {
+				Start int64 // sectors
+				Name  string
+			}
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &table)
+	}
+	for _, p := range table.PartitionTable.Partitions {
+		if p.Name == "sluice-config" {
+			err = run("qemu-io", "-f", "qcow2", "-c", fmt.Sprintf("write -P 0x5a %d 1M", p.Start*512), filepath.Join(g.spec.Dir, g.spec.Disk))
+		}
+	}
+	if err != nil {
+		panic(err)
 	}
 }
 
