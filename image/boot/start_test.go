@@ -192,6 +192,7 @@ func TestWhatTheMachineLacks(t *testing.T) {
 		{"no card", func(b *box) { os.RemoveAll(filepath.Join(b.root, "sys/bus/pci/devices")) }, "no network card for data", false},
 		{"no huge pages", func(b *box) { os.RemoveAll(filepath.Join(b.root, "sys/kernel/mm")) }, "no huge pages of 2 MiB", true},
 		{"a damaged record", func(b *box) { b.file("config/boot.yaml", "ports: 7\n") }, "is damaged", true},
+		{"a configuration that cannot be written", func(b *box) { os.RemoveAll(filepath.Join(b.root, "config")) }, "names of ports may change", true},
 		{"a profile that is not there", func(b *box) { b.file("config/boot.yaml", "platform: moon\n") }, `no platform profile "moon"`, true},
 		{"a locked kernel", func(b *box) { b.file("sys/kernel/security/lockdown", "none [integrity]\n") }, "locked down (Secure Boot)", true},
 		{"a driver that takes no card", func(b *box) { b.unbound = errors.New("the driver does not take it") }, "port 1/1: the driver does not take it", true},

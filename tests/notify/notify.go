@@ -12,6 +12,7 @@ import (
 // Listener hears what a program tells.
 type Listener struct {
 	t    testing.TB
+	path string
 	told chan string
 }
 
@@ -26,7 +27,7 @@ func Listen(t *testing.T, watchdog time.Duration) *Listener {
 	t.Cleanup(func() { c.Close() })
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", strconv.FormatInt(watchdog.Microseconds(), 10))
-	l := &Listener{t: t, told: make(chan string, 10000)}
+	l := &Listener{t: t, path: path, told: make(chan string, 10000)}
 	go func() {
 		b := make([]byte, 100)
 		for n, err := c.Read(b); err == nil; n, err = c.Read(b) {
@@ -64,17 +65,38 @@ func (l *Listener) HearAtLast(want string) {
 	}
 }
 
-// Forget drops what has been told so far.
-func (l *Listener) Forget() {
-	for len(l.told) > 0 {
-		<-l.told
+// mark is a word of ours: what was told before it is heard before it.
+const mark = "MARK"
+
+func (l *Listener) mark() {
+	l.t.Helper()
+	c, err := net.Dial("unixgram", l.path)
+	if err == nil {
+		defer c.Close()
+		_, err = c.Write([]byte(mark))
+	}
+	if err != nil {
+		l.t.Fatal(err)
 	}
 }
 
-// Silent fails the test if something has been told.
+// Forget drops what has been told so far.
+func (l *Listener) Forget() {
+	l.t.Helper()
+	l.mark()
+	l.HearAtLast(mark)
+}
+
+// Silent fails the test if something has been told that was not heard yet.
 func (l *Listener) Silent(while string) {
 	l.t.Helper()
-	if len(l.told) > 0 {
-		l.t.Fatalf("systemd hears %q %s", <-l.told, while)
+	l.mark()
+	select {
+	case got := <-l.told:
+		if got != mark {
+			l.t.Fatalf("systemd hears %q %s", got, while)
+		}
+	case <-time.After(30 * time.Second):
+		l.t.Fatalf("nothing is heard for 30 s")
 	}
 }
