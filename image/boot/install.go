@@ -30,7 +30,8 @@ func install([]string) error {
 		if err := os.MkdirAll(mediumFolder, 0o755); err != nil {
 			return err
 		}
-		if said, err := exec.Command("mount", "-t", "iso9660", "-o", "ro", device, mediumFolder).CombinedOutput(); err != nil {
+		said, err := exec.Command("mount", "-t", "iso9660", "-o", "ro", device, mediumFolder).CombinedOutput()
+		if _, e := os.Stat(filepath.Join(mediumFolder, "sluice")); err != nil && e != nil { // the other console may have been quicker
 			return fmt.Errorf("the installation medium cannot be mounted: %w: %s", err, said)
 		}
 	}
