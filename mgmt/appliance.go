@@ -45,6 +45,7 @@ func start(ctx context.Context, s *settings, log *slog.Logger, syslog *telemetry
 	if filepath.Dir(s.SSH.HostKey) == filepath.Clean(s.ConfigDir) {
 		st.Hide(filepath.Base(s.SSH.HostKey))
 	}
+	st.Hide(boxRecord)
 	h, err := host.Open(s.ports(), log)
 	if err != nil {
 		return nil, err

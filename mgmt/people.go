@@ -36,13 +36,16 @@ func (a *appliance) accounts(s *settings) (*aaa.Accounts, error) {
 	return aaa.New(list, a.engine.Config, a.log)
 }
 
+// boxRecord is the file in the configuration's folder that an image keeps about the machine: hashes of passwords, which cards are what.
+const boxRecord = "boot.yaml"
+
 // transfers are the folders that operators see by SFTP: the configuration, in it certificates and traces with a name of their
 // own as well. What management alone writes there, and the secrets that the door opens by, they do not see.
 func (a *appliance) transfers(s *settings, file string, accounts *aaa.Accounts) transfer.Options {
 	o := transfer.Options{
 		Folders: []transfer.Folder{
 			{Name: "config", Also: []string{"nsconfig"}, Path: s.ConfigDir,
-				Hidden: append([]string{filepath.Base(s.SSH.HostKey), filepath.Base(file), aliasFolder}, store.Private...)},
+				Hidden: append([]string{filepath.Base(s.SSH.HostKey), filepath.Base(file), aliasFolder, boxRecord}, store.Private...)},
 			{Name: "ssl", Path: filepath.Join(s.ConfigDir, "ssl")},
 			{Name: "traces", Also: []string{"nstrace"}, Path: filepath.Join(s.ConfigDir, "traces")},
 		},

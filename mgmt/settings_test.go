@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,5 +87,13 @@ func TestPortsOnThePCIBusAndNone(t *testing.T) {
 	}
 	if _, err := settingsFrom(t, "ports: []\n"); err == nil {
 		t.Error("settings without any port are taken")
+	}
+}
+
+// TestRecordOfTheBoxIsHidden: an operator's SFTP sees neither the box's record nor what stands in it.
+func TestRecordOfTheBoxIsHidden(t *testing.T) {
+	o := (&appliance{}).transfers(&settings{ConfigDir: "/config", SSH: sshSettings{HostKey: "/config/ssh_host_key"}}, "/run/sluice/mgmt.yaml", nil)
+	if !slices.Contains(o.Folders[0].Hidden, "boot.yaml") || !slices.Contains(o.Folders[0].Hidden, "ssh_host_key") {
+		t.Errorf("hidden are %q", o.Folders[0].Hidden)
 	}
 }

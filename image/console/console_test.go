@@ -437,6 +437,19 @@ func TestPreviousOfACutSave(t *testing.T) {
 	}
 }
 
+// TestKeepThatWasCutOff: commands that were written before the power went are not there twice once the record is written, too.
+func TestKeepThatWasCutOff(t *testing.T) {
+	dir := t.TempDir()
+	a := &firstboot.Answers{Source: "x", Commands: []string{"add server a 10.0.0.1"}}
+	put(t, dir, "ns.conf", a.Configuration())
+	if err := Keep(dir, &record.Record{}, a); err != nil || get(t, dir, "ns.conf") != a.Configuration() {
+		t.Errorf("%v %q", err, get(t, dir, "ns.conf"))
+	}
+	if err := Keep(dir, &record.Record{}, &firstboot.Answers{Source: "console", Hostname: "b"}); err != nil || !strings.HasPrefix(get(t, dir, "ns.conf"), a.Configuration()+"# First boot: console.\nset ns hostName b\n") {
+		t.Errorf("%v %q", err, get(t, dir, "ns.conf"))
+	}
+}
+
 // TestKeepOnAFullDisk: without room nothing is half done, and the record is the last to be written.
 func TestKeepOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()

@@ -180,7 +180,10 @@ func Keep(config string, r *record.Record, a *firstboot.Answers) error {
 	}
 	if errors.Is(startup, fs.ErrNotExist) {
 		text := a.Configuration()
-		if len(old) > 0 { // what user-data has brought stays, and what is typed now comes after it
+		switch {
+		case strings.HasSuffix(string(old), text): // the same was cut off before the record was written
+			text = string(old)
+		case len(old) > 0: // what user-data has brought stays, and what is typed now comes after it
 			text = strings.TrimRight(string(old), "\n") + "\n" + text
 		}
 		if err := record.Put(commands, []byte(text)); err != nil {
