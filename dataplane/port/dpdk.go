@@ -17,6 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// What turn.h says, too.
+var _ = [1]struct{}{}[RxBurst-C.RX_BURST]
+
 // lane is one direction's end of a queue: a DPDK port and the descriptor that tells of its packets.
 type lane struct {
 	port  ethdev.Port

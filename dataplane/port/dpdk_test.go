@@ -87,9 +87,9 @@ func TestRingsForwardFrames(t *testing.T) {
 }
 
 func TestRingsPollRoundRobin(t *testing.T) {
-	r, x := newRings(t, 3, 64, 511)
+	r, x := newRings(t, 3, 128, 511)
 	for lane := range 3 {
-		for range 40 {
+		for range 100 {
 			if err := r.Inject(lane, []byte("a frame")); err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestRingsPollRoundRobin(t *testing.T) {
 		copy(x.Free[:], x.Rx[:x.RxN])
 		x.FreeN = x.RxN
 	}
-	if order != "012012" || sizes != "32 32 32 8 8 8 0 " {
+	if order != "012012" || sizes != "64 64 64 36 36 36 0 " {
 		t.Fatalf("lanes were polled in order %s with bursts %s", order, sizes)
 	}
 	if r.PoolFree() != 511 {

@@ -8,10 +8,11 @@ import (
 
 // Sizes of an Exchange. They are shared with C: exchange.h asserts them.
 const (
-	Burst    = 32  // packets received by one Turn, at most
+	Burst    = 64  // packets received by one Turn, at most: see packet.Burst
+	RxBurst  = 32  // packets that a port's driver is asked for at once
 	MaxLanes = 32  // lanes of one queue, at most
-	TxRoom   = 128 // packets that one lane can take in one Turn
-	FreeRoom = 128 // packets that can be freed in one Turn
+	TxRoom   = 256 // packets that one lane can take in one Turn
+	FreeRoom = 256 // packets that can be freed in one Turn
 
 	SpareRoom = 64 // empty packets that a worker can have at hand, for what it says of its own accord
 )

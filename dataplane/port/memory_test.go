@@ -41,7 +41,7 @@ func TestExchangeLayout(t *testing.T) {
 		got, want uintptr
 	}{
 		{"TxN", unsafe.Offsetof(x.TxN), 64}, {"TxFull", unsafe.Offsetof(x.TxFull), 192}, {"Rx", unsafe.Offsetof(x.Rx), 448},
-		{"Free", unsafe.Offsetof(x.Free), 704}, {"Tx", unsafe.Offsetof(x.Tx), 1728}, {"Spare", unsafe.Offsetof(x.Spare), 34496}, {"end", unsafe.Sizeof(x), 35008},
+		{"Free", unsafe.Offsetof(x.Free), 960}, {"Tx", unsafe.Offsetof(x.Tx), 3008}, {"Spare", unsafe.Offsetof(x.Spare), 68544}, {"end", unsafe.Sizeof(x), 69056},
 	} {
 		if f.got != f.want {
 			t.Errorf("Exchange.%s lies at %d, C expects %d", f.name, f.got, f.want)
@@ -79,8 +79,8 @@ func TestMemoryForwardsFrames(t *testing.T) {
 }
 
 func TestMemoryPollsRoundRobin(t *testing.T) {
-	q, x := newMemory(t, 3, 256)
-	for i := 0; i < 40; i++ {
+	q, x := newMemory(t, 3, 512)
+	for i := 0; i < 100; i++ {
 		for lane := range 3 {
 			if err := q.Inject(lane, fmt.Appendf(nil, "%d/%02d", lane, i)); err != nil {
 				t.Fatal(err)
@@ -99,12 +99,12 @@ func TestMemoryPollsRoundRobin(t *testing.T) {
 		}
 		x.FreeN = x.RxN
 	}
-	if order != "012012" || sizes != "32 32 32 8 8 8 0 " {
+	if order != "012012" || sizes != "64 64 64 36 36 36 0 " {
 		t.Fatalf("lanes were polled in order %s with bursts %s", order, sizes)
 	}
 	q.Turn(x)
-	if q.PoolFree() != 256 || q.Err() != nil {
-		t.Fatalf("%d of 256 buffers in the pool, faults: %v", q.PoolFree(), q.Err())
+	if q.PoolFree() != 512 || q.Err() != nil {
+		t.Fatalf("%d of 512 buffers in the pool, faults: %v", q.PoolFree(), q.Err())
 	}
 }
 
@@ -173,7 +173,7 @@ func TestMemoryFindsMisuse(t *testing.T) {
 	}
 	x.FreeN = FreeRoom + 1
 	q.Turn(x)
-	if !strings.Contains(q.Err().Error(), "129 packets to free") {
+	if !strings.Contains(q.Err().Error(), "257 packets to free") {
 		t.Errorf("faults %v do not name the overflow", q.Err())
 	}
 	if err := q.Inject(0, make([]byte, 4096)); err == nil {
@@ -189,7 +189,7 @@ func TestMemoryTurnAllocatesNothing(t *testing.T) {
 	q.Discard(1)
 	frame := make([]byte, 60)
 	allocs := testing.AllocsPerRun(100, func() {
-		for range 32 {
+		for range Burst {
 			if q.Inject(0, frame) != nil {
 				t.Fatal("the pool ran dry")
 			}

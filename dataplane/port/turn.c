@@ -25,10 +25,10 @@ struct exchange {
 _Static_assert(offsetof(struct exchange, tx_n) == 64, "Exchange.TxN");
 _Static_assert(offsetof(struct exchange, tx_full) == 192, "Exchange.TxFull");
 _Static_assert(offsetof(struct exchange, rx) == 448, "Exchange.Rx");
-_Static_assert(offsetof(struct exchange, free) == 704, "Exchange.Free");
-_Static_assert(offsetof(struct exchange, tx) == 1728, "Exchange.Tx");
-_Static_assert(offsetof(struct exchange, spare) == 34496, "Exchange.Spare");
-_Static_assert(sizeof(struct exchange) == 35008, "Exchange");
+_Static_assert(offsetof(struct exchange, free) == 960, "Exchange.Free");
+_Static_assert(offsetof(struct exchange, tx) == 3008, "Exchange.Tx");
+_Static_assert(offsetof(struct exchange, spare) == 68544, "Exchange.Spare");
+_Static_assert(sizeof(struct exchange) == 69056, "Exchange");
 
 // The mbuf fields that Go reads and writes: see exchange.go.
 _Static_assert(offsetof(struct rte_mbuf, buf_addr) == 0, "OffBufAddr");
@@ -101,6 +101,18 @@ static void send_lane(struct queue *q, struct exchange *x, uint32_t lane)
 	}
 }
 
+// Receives up to a burst, by asking the driver for the usual 32 as long as it has so many: some drivers with vector instructions
+// never give more at once.
+static uint16_t receive(uint16_t port, uint16_t index, struct rte_mbuf **rx)
+{
+	uint16_t all = 0, n;
+	do {
+		n = rte_eth_rx_burst(port, index, rx + all, RX_BURST);
+		all += n;
+	} while (n == RX_BURST && all < BURST);
+	return all;
+}
+
 void queue_turn(uintptr_t queue, uintptr_t exchange)
 {
 	struct queue *q = (struct queue *)queue;
@@ -120,7 +132,7 @@ void queue_turn(uintptr_t queue, uintptr_t exchange)
 		x->spare_n = x->spare_want;
 	x->rx_n = 0;
 	for (uint32_t i = 0; i < lanes; i++) {
-		uint16_t n = q->deaf[lane] ? 0 : rte_eth_rx_burst(q->port[lane], q->index[lane], x->rx, BURST);
+		uint16_t n = q->deaf[lane] ? 0 : receive(q->port[lane], q->index[lane], x->rx);
 		uint32_t this = lane;
 		lane = lane + 1 == lanes ? 0 : lane + 1;
 		if (n != 0) {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { BURST = 32, MAX_LANES = 32, TX_ROOM = 128, FREE_ROOM = 128, SPARE_ROOM = 64 };
+enum { BURST = 64, RX_BURST = 32, MAX_LANES = 32, TX_ROOM = 256, FREE_ROOM = 256, SPARE_ROOM = 64 };
 
 struct queue;
 

@@ -16,7 +16,7 @@ func balance(w *Worker, t *table.Set, b []packet.Packet) {
 		w.fetchSessions(t, b)
 	}
 	for m := w.open; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
+		i := bits.TrailingZeros64(m)
 		p := &b[i]
 		if why := w.balance(t, p); why != packet.NoReason {
 			p.End(why)

@@ -26,7 +26,7 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 		asm.PrefetchIndexed(unsafe.Pointer(&w.lines), len(b), unsafe.Offsetof(flow.Entry{}.Account), w.accounts.running)
 	}
 	w.hot = hot{gen: t.Gen, seen: 1<<32 | uint64(w.now), counts: w.accounts.running, adjacencies: t.Adjacencies()}
-	var sent uint32
+	var sent uint64
 	for m := w.open; m != 0; {
 		run := m & w.bare
 		if odd := m &^ w.bare; odd != 0 {
@@ -37,14 +37,14 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 		if m &^= done; m == 0 {
 			break
 		}
-		if run &^= done; run != 0 && flow.At(w.lines[bits.TrailingZeros32(run)&(packet.Burst-1)]).Gen&flow.GenRedirect != 0 {
+		if run &^= done; run != 0 && flow.At(w.lines[bits.TrailingZeros64(run)&(packet.Burst-1)]).Gen&flow.GenRedirect != 0 {
 			if done = run &^ w.redirects(run); done != 0 {
 				sent |= done
 				m &^= done
 				continue
 			}
 		}
-		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		i := bits.TrailingZeros64(m) & (packet.Burst - 1)
 		if w.bare>>uint(i)&1 != 0 {
 			w.inspect(i)
 		}
@@ -55,7 +55,7 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 	}
 	nowhere := w.flows.Lines().Lines
 	for m := w.hot.missed; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		i := bits.TrailingZeros64(m) & (packet.Burst - 1)
 		w.inspect(i)
 		// Of a protocol without ports the bare key was none: see keys. And the index may have led to another's entry, or the flow's key
 		// tells more than the packet's.
@@ -65,7 +65,7 @@ func established(w *Worker, t *table.Set, b []packet.Packet) {
 	}
 	w.open &^= sent
 	w.rest &^= sent
-	w.counts[packet.ForwardFlow] += uint64(bits.OnesCount32(sent))
+	w.counts[packet.ForwardFlow] += uint64(bits.OnesCount64(sent))
 }
 
 // hot is what hits reads again for each packet, so that registers are left for the packet.
@@ -74,7 +74,7 @@ type hot struct {
 	seen        uint64 // what a packet adds to Packets and puts into Last
 	counts      uintptr
 	adjacencies uintptr
-	missed      uint32 // mask of bare packets that have no flow, to which the stages behind look
+	missed      uint64 // mask of bare packets that have no flow, to which the stages behind look
 }
 
 // hits is the whole cost of most packets. It translates, counts and queues bare packets of known flows for which that is all
@@ -82,10 +82,10 @@ type hot struct {
 // generation of adjacencies (such as one whose handshake is not over: see resolved), or with an unfinished checksum. It returns
 // the mask of that packet and those behind it, untouched. Like keys it calls nothing, and no branch depends on the protocol: it
 // would be foretold wrongly wherever TCP and UDP mix.
-func (w *Worker) hits(bare uint32) (rest uint32) {
+func (w *Worker) hits(bare uint64) (rest uint64) {
 	pk, lines, tx, lane := uintptr(unsafe.Pointer(w.pk)), uintptr(unsafe.Pointer(&w.lines)), uintptr(0), uint32(port.MaxLanes)
 	for ; bare != 0; bare &= bare - 1 {
-		i := uintptr(bits.TrailingZeros32(bare))
+		i := uintptr(bits.TrailingZeros64(bare))
 		p := (*packet.Packet)(at(pk + i*packetSize))
 		e, d := flow.At(*(*uintptr)(at(lines + i*8))), p.Data
 		if e.B != p.B || e.A != p.A {
@@ -179,7 +179,7 @@ var _ = [1]struct{}{}[unsafe.Offsetof(flow.Entry{}.Packets)-unsafe.Offsetof(flow
 
 // known looks after what hits leaves. It reports true if p was queued after all; else p has been decided about, waits for
 // route, or stays open for want of a flow. bit is its place in the burst.
-func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint32) bool {
+func (w *Worker) known(t *table.Set, p *packet.Packet, bit uint64) bool {
 	if p.Class != packet.ClassPlain && p.Class != packet.ClassExpiring && p.Class != packet.ClassOtherIP || p.DstMAC() != w.mac {
 		return false
 	}

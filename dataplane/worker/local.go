@@ -12,7 +12,7 @@ import (
 // vservers.
 func local(w *Worker, t *table.Set, b []packet.Packet) {
 	for m := w.open; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
+		i := bits.TrailingZeros64(m)
 		p := &b[i]
 		if why := w.local(t, p); why != packet.NoReason {
 			p.End(why)

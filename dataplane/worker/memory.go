@@ -22,9 +22,9 @@ func load(p *uint64) uint64 { return atomic.LoadUint64(p) }
 
 const (
 	packetsOff = 0
-	countsOff  = packetsOff + packet.Burst*64
+	countsOff  = packetsOff + packet.Burst*packetSize
 	figuresOff = countsOff + 1024
-	memorySize = 4096
+	memorySize = 8192
 )
 
 // The counters fit their place.

@@ -13,23 +13,20 @@ import (
 // parse finds the keys of the burst's packets. A packet of the most common kind gets no more than
 // its key here, since a known flow needs no more (see hits): it is left bare, and whoever wants to know all calls inspect.
 func parse(w *Worker, t *table.Set, b []packet.Packet) {
-	asm.PrefetchData(unsafe.Pointer(&w.x.Rx[0]), min(len(b), fetchFirst))
+	// All frames at once: a core that has no room for so many waits here instead of once for each in keys.
+	asm.PrefetchData(unsafe.Pointer(&w.x.Rx[0]), len(b))
 	if t.HasRoles(uint16(w.x.From >> 1)) {
 		w.unveil(t, len(b))
 	}
-	w.open = uint32(1<<uint(len(b)) - 1)
+	w.open = ^uint64(0) >> (packet.Burst - uint(len(b)))
 	w.rest = w.open
 	w.outgoing = 0
 	w.bare = w.keys(b)
 	for m := w.open &^ w.bare; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		i := bits.TrailingZeros64(m) & (packet.Burst - 1)
 		w.inspect(i)
 	}
 }
-
-// fetchFirst is how many frames are fetched ahead: as many as common cores fetch at a time. The others follow by themselves
-// while these are looked at, since the loop in keys is short and its rounds do not wait for each other.
-const fetchFirst = 16
 
 // inspect describes the i-th frame of the burst and parses it in full.
 func (w *Worker) inspect(i int) {
@@ -56,12 +53,12 @@ const (
 // those flows are never of a generation that hits accepts (see route). Nor does it look at lengths that TCP or UDP give:
 // those of a known flow are their receiver's business, for others inspect does. The loop calls nothing and takes addresses
 // for arrays, so that nothing is spilled or checked for nil.
-func (w *Worker) keys(b []packet.Packet) (bare uint32) {
+func (w *Worker) keys(b []packet.Packet) (bare uint64) {
 	const least, shortest = l4 + packet.TCPLen, packet.IPv4Len + packet.UDPLen
 	index, mac, most := &w.flows.Index, w.mac<<16, w.mtu+ip4-least
 	rx, at := uintptr(unsafe.Pointer(&w.x.Rx)), uintptr(unsafe.Pointer(w.pk))
 	// One shift too many makes 0, which is where a full burst ends.
-	for bit, end := uint32(1), uint32(uint64(1)<<(uint(len(b))&63)); bit != end; bit <<= 1 {
+	for bit, end := uint64(1), uint64(1)<<uint(len(b)); bit != end; bit <<= 1 {
 		m := uintptr(*u64(rx))
 		d := port.Data(m)
 		p := (*packet.Packet)(unsafe.Add(nil, at))

@@ -60,7 +60,7 @@ func (w *Worker) backup(v *table.Vserver, p *table.Persistence, a uint64) lb.Cli
 // by itself would be waited for.
 func (w *Worker) fetchSessions(t *table.Set, b []packet.Packet) {
 	for m := w.open; m != 0; m &= m - 1 {
-		p := &b[bits.TrailingZeros32(m)&(packet.Burst-1)]
+		p := &b[bits.TrailingZeros64(m)&(packet.Burst-1)]
 		if v := t.Vserver(p.Dst(), uint16(p.B>>16), p.Proto()); v != nil && v.Persists {
 			w.primary(v, t.Persistence(v), p.A).Fetch()
 		}

@@ -13,10 +13,10 @@ import (
 // redirects is hits for flows whose packets are redirected, whose entries hits takes for those of another generation: bare packets
 // of known flows without an event go out here, up to the first that is another one. It returns the mask of that packet and those
 // behind it, untouched.
-func (w *Worker) redirects(bare uint32) (rest uint32) {
+func (w *Worker) redirects(bare uint64) (rest uint64) {
 	gen := w.hot.gen | flow.GenRedirect
 	for ; bare != 0; bare &= bare - 1 {
-		i := bits.TrailingZeros32(bare) & (packet.Burst - 1)
+		i := bits.TrailingZeros64(bare) & (packet.Burst - 1)
 		p := &w.pk[i]
 		e, d := flow.At(w.lines[i]), p.Data
 		if e.B != p.B || e.A != p.A || e.Gen != gen {

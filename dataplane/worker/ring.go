@@ -29,7 +29,7 @@ type ring struct {
 }
 
 const (
-	ringSize  = 1024 // 32 bursts: what comes in while the reader is kept from its CPU for a moment
+	ringSize  = 1024 // 16 bursts: what comes in while the reader is kept from its CPU for a moment
 	laneShift = 56   // user addresses have 47 bits, or 56 with five page table levels
 )
 

@@ -12,7 +12,7 @@ import (
 // flows come here once a generation of the tables; then their entry knows the adjacency.
 func route(w *Worker, t *table.Set, b []packet.Packet) {
 	for m := w.outgoing; m != 0; m &= m - 1 {
-		w.route(t, &b[bits.TrailingZeros32(m)&(packet.Burst-1)])
+		w.route(t, &b[bits.TrailingZeros64(m)&(packet.Burst-1)])
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // sent and counted are not among them.
 func (w *Worker) end(b []packet.Packet) {
 	for m := w.rest; m != 0; m &= m - 1 {
-		p := &b[bits.TrailingZeros32(m)&(packet.Burst-1)]
+		p := &b[bits.TrailingZeros64(m)&(packet.Burst-1)]
 		w.counts[p.Reason]++
 		switch p.Verdict {
 		case packet.Transmit:

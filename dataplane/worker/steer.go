@@ -51,11 +51,12 @@ func steer(w *Worker, t *table.Set, b []packet.Packet) {
 	if !w.steers {
 		return
 	}
-	var away, owners uint32
+	var away uint64
+	var owners uint32
 	lane := uint64(w.x.From)
 	dst, own, untagged := uint32(0), t.Own(0), t.PortVLAN(uint16(w.x.From>>1))
 	for m := w.open; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		i := bits.TrailingZeros64(m) & (packet.Burst - 1)
 		p, bit := &w.pk[i], m&-m
 		k := packet.Key{A: p.A, B: p.B}
 		if proto := p.Proto(); w.bare&bit == 0 || proto != packet.ProtoTCP && proto != packet.ProtoUDP {
@@ -90,7 +91,7 @@ func steer(w *Worker, t *table.Set, b []packet.Packet) {
 	}
 	w.open &^= away
 	w.rest &^= away
-	w.figures.handed += uint64(bits.OnesCount32(away))
+	w.figures.handed += uint64(bits.OnesCount64(away))
 	for ; owners != 0; owners &= owners - 1 {
 		owner := bits.TrailingZeros32(owners) & (MaxWorkers - 1)
 		w.out[owner].publish()
@@ -100,7 +101,7 @@ func steer(w *Worker, t *table.Set, b []packet.Packet) {
 
 // flowOf is the key of the flow that the i-th packet of the burst is of or about, where that is not TCP or UDP of the most common
 // kind; of is false if it is of none.
-func (w *Worker) flowOf(p *packet.Packet, i int, bit uint32) (k packet.Key, of bool) {
+func (w *Worker) flowOf(p *packet.Packet, i int, bit uint64) (k packet.Key, of bool) {
 	if w.bare&bit != 0 {
 		w.bare &^= bit
 		w.inspect(i)

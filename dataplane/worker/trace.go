@@ -115,11 +115,11 @@ func (w *Worker) arm(tr *Trace) {
 func traced(w *Worker, t *table.Set, b []packet.Packet) {
 	tr, now := w.trace, w.opt.Cycles()
 	over := tr.Full() || now >= tr.Until
-	var watched uint32
+	var watched uint64
 	var walks [packet.Burst]*Walk
 	for n, stage := range Pipeline {
 		for m := watched; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+			i := bits.TrailingZeros64(m) & (packet.Burst - 1)
 			walks[i].open, walks[i].outgoing = w.open>>uint(i)&1 != 0, w.outgoing>>uint(i)&1 != 0
 		}
 		stage(w, t, b)
@@ -127,7 +127,7 @@ func traced(w *Worker, t *table.Set, b []packet.Packet) {
 			watched = w.watch(tr, now, b, &walks)
 		}
 		for m := watched; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+			i := bits.TrailingZeros64(m) & (packet.Burst - 1)
 			w.step(walks[i], uint8(n), i)
 		}
 		if w.rest == 0 {
@@ -135,7 +135,7 @@ func traced(w *Worker, t *table.Set, b []packet.Packet) {
 		}
 	}
 	for m := watched; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & (packet.Burst - 1)
+		i := bits.TrailingZeros64(m) & (packet.Burst - 1)
 		w.finish(t, walks[i], i)
 	}
 	if over {
@@ -144,9 +144,9 @@ func traced(w *Worker, t *table.Set, b []packet.Packet) {
 }
 
 // watch finds the packets of a parsed burst that are to be followed, and begins their walks.
-func (w *Worker) watch(tr *Trace, now uint64, b []packet.Packet, walks *[packet.Burst]*Walk) (watched uint32) {
+func (w *Worker) watch(tr *Trace, now uint64, b []packet.Packet, walks *[packet.Burst]*Walk) (watched uint64) {
 	for i := range b {
-		p, bit := &b[i], uint32(1)<<uint(i)
+		p, bit := &b[i], uint64(1)<<uint(i)
 		if !w.follows(tr, p) {
 			continue
 		}
@@ -191,7 +191,7 @@ func (s *Snap) take(p *packet.Packet) {
 
 // step notes what a stage made of the i-th packet, unless the stage does not look at packets like it.
 func (w *Worker) step(k *Walk, stage uint8, i int) {
-	p, bit := &w.pk[i], uint32(1)<<uint(i)
+	p, bit := &w.pk[i], uint64(1)<<uint(i)
 	how := Passed
 	switch {
 	case k.N > 0 && !k.open && !k.outgoing, k.N == maxSteps:

@@ -19,7 +19,7 @@ func (w *Worker) Renew(version uint64, millis uint32) bool {
 }
 
 // leads says whether this appliance is master in a role: by the tables, and by a lease that lives. The clock is that of the last
-// turn, or of 16 busy turns before.
+// turn, or of 8 busy turns before.
 func (w *Worker) leads(r table.Role) bool {
 	return r.Flags&table.RoleMaster != 0 && w.clock.last < w.lease.Load()
 }

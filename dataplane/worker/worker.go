@@ -48,10 +48,10 @@ type Worker struct {
 	// What the burst loops read: scalars and addresses off the Go heap.
 	x        *port.Exchange
 	pk       *[packet.Burst]packet.Packet
-	open     uint32 // packets of this burst that no stage has decided about: a bit each
-	outgoing uint32 // packets that are translated and want a next hop
-	bare     uint32 // packets of which only the key is known: see parse
-	rest     uint32 // packets that end will hand on: all but those that established has queued
+	open     uint64 // packets of this burst that no stage has decided about: a bit each
+	outgoing uint64 // packets that are translated and want a next hop
+	bare     uint64 // packets of which only the key is known: see parse
+	rest     uint64 // packets that end will hand on: all but those that established has queued
 	now      uint32 // coarse clock: ticks of 1/10 s since start
 	mac      uint64 // of the port that this burst came from, in memory order
 	mtu      uint32 // the least of all ports
@@ -312,7 +312,7 @@ func (w *Worker) walk(n int) {
 }
 
 // streak is how many full bursts a lane may give in a row before the others are asked again.
-const streak = 8
+const streak = 4
 
 // stay has a lane that gives full bursts asked again first, since asking empty lanes in between costs more than a packet each.
 func (w *Worker) stay(n int) {
@@ -354,7 +354,7 @@ func (w *Worker) adopt(p *published) {
 }
 
 // clockTurns is how many busy turns in a row may pass without a look at the clock, which costs as much as a packet.
-const clockTurns = 16
+const clockTurns = 8
 
 // beat advances the clock; once a tick it does what time brings. While turn after turn finds packets only every so many look at
 // the clock.

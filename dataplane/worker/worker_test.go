@@ -231,7 +231,7 @@ func TestClockCatchesUp(t *testing.T) {
 func TestBusyLaneLeavesTurnsToOthers(t *testing.T) {
 	var clock uint64
 	w, q := memoryWorker(t, 2048, &clock)
-	for range 40 * packet.Burst {
+	for range 4 * streak * packet.Burst {
 		q.Inject(0, []byte("not a frame of ours at all"))
 	}
 	q.Inject(3, []byte("from the kernel"))

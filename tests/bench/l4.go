@@ -153,8 +153,8 @@ func (r *run4) banner(cpu, need int) {
 		sched = "ordinary scheduling: samples may hold other programs' time"
 	}
 	fmt.Printf("l4: %d rounds on CPU %d, %s, %s\n", r.o.rounds, cpu, pages, sched)
-	fmt.Printf("    TSC %.3f GHz, %s, GOAMD64=%s, frames of %d bytes, 7 of 8 TCP, bursts of %d, flow table of %d entries\n",
-		float64(r.hz)/1e9, runtime.Version(), goamd64(), frameLen, burst, tableEntries)
+	fmt.Printf("    TSC %.3f GHz, %s, GOAMD64=%s, frames of %d bytes, 7 of 8 TCP, bursts of %d of which drivers give %d at once, flow table of %d entries\n",
+		float64(r.hz)/1e9, runtime.Version(), goamd64(), frameLen, burst, port.RxBurst, tableEntries)
 }
 
 func goamd64() string {

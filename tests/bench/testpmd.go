@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sluice/dataplane/port"
 )
 
 // testpmd is DPDK's own test program, kept running for the whole bench and made to forward for a short while at a time: it
@@ -39,7 +41,7 @@ func startTestpmd(cpu, other int, huge, fifo bool) (*testpmd, error) {
 	} else {
 		args = append(args, "--no-huge", "--no-shconf")
 	}
-	args = append(args, "--", "-i", "--nb-cores=1", fmt.Sprintf("--burst=%d", burst), "--record-core-cycles", "--total-num-mbufs=8192")
+	args = append(args, "--", "-i", "--nb-cores=1", fmt.Sprintf("--burst=%d", port.RxBurst), "--record-core-cycles", "--total-num-mbufs=8192")
 	t := &testpmd{cmd: exec.Command(args[0], args[1:]...), lines: make(chan string, 1024)}
 	if t.in, err = t.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ var cyclesLine = regexp.MustCompile(`CPU cycles/packet=([0-9.]+)`)
 
 // sample has it forward in a mode for a time and returns its cycles per packet, receiving and sending included.
 func (t *testpmd) sample(mode string, span time.Duration) (float64, error) {
-	if _, err := fmt.Fprintf(t.in, "set fwd %s\nstart tx_first %d\n", mode, burst); err != nil {
+	if _, err := fmt.Fprintf(t.in, "set fwd %s\nstart tx_first %d\n", mode, port.RxBurst); err != nil {
 		return 0, fmt.Errorf("testpmd has ended: %w", err)
 	}
 	if _, err := t.await("packet forwarding packets/burst"); err != nil {

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-enum { BURST = 32, LINE = 64 };
+enum { BURST = 64, LINE = 64 };
 
 struct entry {
 	uint64_t a, b, addrs;
@@ -47,9 +47,9 @@ static inline uint16_t patch(uint16_t sum, uint16_t delta)
 }
 
 // Finds the keys of untagged IPv4 packets to this port without fragments and options; the mask of them.
-static inline uint32_t keys(const struct twin *t, const uint64_t *rx, uint32_t n, struct packet *pk)
+static inline uint64_t keys(const struct twin *t, const uint64_t *rx, uint32_t n, struct packet *pk)
 {
-	uint32_t bare = 0;
+	uint64_t bare = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const uint8_t *m = (const uint8_t *)rx[i];
 		uint8_t *d = (uint8_t *)LOAD(uint64_t, m) + LOAD(uint16_t, m + 16);
@@ -64,7 +64,7 @@ static inline uint32_t keys(const struct twin *t, const uint64_t *rx, uint32_t n
 		p->a = LOAD(uint64_t, d + 26);
 		p->b = LOAD(uint32_t, d + 34) | (uint64_t)(mid >> 24) << 32 | 1ull << 63;
 		p->hash = hash(t, p->a, p->b);
-		bare |= 1u << i;
+		bare |= 1ull << i;
 	}
 	return bare;
 }
@@ -81,10 +81,10 @@ static inline uint32_t match(const uint8_t *bucket, uint32_t tag, uint32_t numbe
 }
 
 // Finds where the packets' entries should be, and fetches them, as asm.Locate does.
-static inline void locate(const struct twin *t, struct packet *pk, uint32_t bare)
+static inline void locate(const struct twin *t, struct packet *pk, uint64_t bare)
 {
-	for (uint32_t m = bare; m != 0; m &= m - 1) {
-		struct packet *p = &pk[__builtin_ctz(m)];
+	for (uint64_t m = bare; m != 0; m &= m - 1) {
+		struct packet *p = &pk[__builtin_ctzll(m)];
 		const uint8_t *bucket = (const uint8_t *)(t->base + ((uint64_t)(uint32_t)p->hash * t->buckets >> 32) * LINE);
 		uint32_t tag = (uint32_t)(p->hash >> 32) & ~t->numbers, found, number = 0;
 		tag = tag > t->numbers ? tag : t->numbers + 1;
@@ -135,12 +135,12 @@ static __attribute__((noinline)) uint16_t complete(const uint8_t *h, const uint8
 	return (uint16_t)(sum == 0 && h[9] == 17 ? 0xffff : sum);
 }
 
-static inline uint32_t hits(struct twin *t, struct packet *pk, uint32_t mask, uint64_t *tx, uint32_t *tx_n, uint32_t room)
+static inline uint32_t hits(struct twin *t, struct packet *pk, uint64_t mask, uint64_t *tx, uint32_t *tx_n, uint32_t room)
 {
 	uint32_t done = 0;
 	uint64_t seen = 1ull << 32 | t->now;
 	for (; mask != 0; mask &= mask - 1) {
-		struct packet *p = &pk[__builtin_ctz(mask)];
+		struct packet *p = &pk[__builtin_ctzll(mask)];
 		struct entry *e = p->line;
 		uint8_t *d = p->data;
 		if (__builtin_expect(e->b != p->b || e->a != p->a, 0) && (e = find(t, p)) == NULL)
@@ -187,7 +187,7 @@ void twin_burst(uintptr_t twin, uintptr_t rx, uint32_t n, uintptr_t tx, uintptr_
 
 	for (uint32_t i = 0; i < n; i++)
 		__builtin_prefetch((uint8_t *)LOAD(uint64_t, in[i]) + LOAD(uint16_t, in[i] + 16));
-	uint32_t bare = keys(t, in, n, pk);
+	uint64_t bare = keys(t, in, n, pk);
 	locate(t, pk, bare);
 	t->hits += hits(t, pk, bare, (uint64_t *)tx, (uint32_t *)tx_n, room);
 }
