@@ -1,5 +1,3 @@
-//go:build amd64.v3
-
 #include "textflag.h"
 
 // The words of the bucket at B that are TAG where NUMBERS has no bits, as a mask of 15 bits in A; D is spoilt.
@@ -14,8 +12,8 @@
 	ORL       D, A               \
 	ANDL      $0x7fff, A
 
-// func Match(p uintptr, tag, mask uint32) (found uint32)
-TEXT ·Match(SB), NOSPLIT, $0-20
+// func matchAVX2(p uintptr, tag, mask uint32) (found uint32)
+TEXT ·matchAVX2(SB), NOSPLIT, $0-20
 	MOVQ         p+0(FP), BX
 	MOVL         tag+8(FP), AX
 	MOVL         mask+12(FP), DX
@@ -29,9 +27,9 @@ TEXT ·Match(SB), NOSPLIT, $0-20
 	MOVL         AX, found+16(FP)
 	RET
 
-// func Locate(in unsafe.Pointer, n, stride int, x *Buckets, out unsafe.Pointer)
+// func locateAVX2(in unsafe.Pointer, n, stride int, x *Buckets, out unsafe.Pointer)
 // SI in, CX n, R8 stride, DI out; R9 numbers, R10 base, R11 end, R12 lines; R13 hops that are left.
-TEXT ·Locate(SB), NOSPLIT, $0-40
+TEXT ·locateAVX2(SB), NOSPLIT, $0-40
 	MOVQ         in+0(FP), SI
 	MOVQ         n+8(FP), CX
 	MOVQ         stride+16(FP), R8
