@@ -59,18 +59,22 @@ const (
 
 // writeDataplane writes the settings of the dataplane; without a port there are none, and it is not started.
 func (b *beginning) writeDataplane(ports []port, s platforms.Size, lcores []int, busy bool) error {
-	path := filepath.Join(b.run, dataplaneFile)
 	if len(ports) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		return nil
+		return b.noSettings(dataplaneFile)
 	}
 	huge := false
 	for _, p := range ports {
 		huge = huge || p.PCI != ""
 	}
 	return b.write(dataplaneFile, dataplaneSettings{Ports: ports, Lcores: lcores, Memory: s.Memory, Huge: huge, Flows: s.Flows, Sessions: s.Sessions, Busy: busy})
+}
+
+// noSettings removes a program's settings, without which systemd does not start it.
+func (b *beginning) noSettings(name string) error {
+	if err := os.Remove(filepath.Join(b.run, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // writeManagement writes the settings of management. Nobody but those who have a password or a key by now gets in by the network.

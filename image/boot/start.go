@@ -95,12 +95,14 @@ func (b *beginning) ready() (say []string, err error) {
 	}
 	lcores := cpus(s.Workers, m.CPUs)
 	say = append(say, b.isolate(profile, r.Overrides, lcores, m.CPUs)...)
-	if fatal {
-		ports = nil // the dataplane would end at once, again and again
-	}
 	busy := profile.Busy
 	if r.Overrides.Busy != nil {
 		busy = *r.Overrides.Busy
+	}
+	if fatal { // both programs would end at once, again and again
+		note(b.noSettings(dataplaneFile))
+		note(b.noSettings(managementFile))
+		return say, nil
 	}
 	note(b.writeDataplane(ports, s, lcores, busy))
 	note(b.writeManagement(ports, plan.Management, r))
