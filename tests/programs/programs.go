@@ -19,9 +19,12 @@ import (
 	"time"
 )
 
-// FreePort is a port of loopback that nobody has, for "tcp" or "udp".
+// FreePort is a port of loopback that nobody has, for "tcp" or "udp". While it looks, the test starts no program: that would hold
+// the port's socket until it runs, so that who is to have the port is refused it, or is taken to be there already.
 func FreePort(t testing.TB, network string) int {
 	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if network == "udp" {
 		c, err := net.ListenPacket("udp", "127.0.0.1:0")
 		if err != nil {
