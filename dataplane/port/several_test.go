@@ -45,8 +45,7 @@ func severalWorkers(t *testing.T, workers int) {
 			flow := i % flows
 			send(datagram(uint16(1000 + flow)))
 			got := -1
-			// Only a worker whose descriptor tells of something receives. The tap driver looks at a queue only after a signal of the
-			// kernel's, which may be late: then the descriptor goes on telling.
+			// Only a worker whose descriptor tells of something receives.
 			for end := time.Now().Add(30 * time.Second); got < 0 && time.Now().Before(end); {
 				for w, x := range xs {
 					fd := []unix.PollFd{{Fd: int32(p.lanes(w)[l].fd), Events: unix.POLLIN}}
@@ -110,10 +109,17 @@ func ownNetwork(t *testing.T, commands ...string) {
 	}
 }
 
-// packetSender returns what sends frames out of a device.
+// packetSender returns what sends frames out of a device, once that is running: while the kernel has not taken notice of a carrier that
+// has just come, as that of a tap with its first queue, it drops what is sent without a word.
 func packetSender(t *testing.T, device string) func(frame []byte) {
 	t.Helper()
 	dev, err := net.InterfaceByName(device)
+	for end := time.Now().Add(30 * time.Second); err == nil && dev.Flags&net.FlagRunning == 0; dev, err = net.InterfaceByName(device) {
+		if time.Now().After(end) {
+			t.Fatalf("%s is not running after 30 s", device)
+		}
+		time.Sleep(time.Millisecond)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
