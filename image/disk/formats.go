@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"sluice/image/tool"
 )
@@ -25,9 +27,9 @@ func VMDK(ctx context.Context, box tool.Box, raw, file string) error {
 	return fixID(file)
 }
 
-// contentID is the line of a disk's description by which snapshots know their parent; qemu-img draws it. It must not be
-// ffffffff, which is no parent.
-var contentID = regexp.MustCompile(`\nCID=[0-9a-f]{8}\n`)
+// contentID is the line of a disk's description by which snapshots know their parent; qemu-img draws it, and writes it without leading
+// zeros. It must not be ffffffff, which is no parent.
+var contentID = regexp.MustCompile(`\nCID=[0-9a-f]{1,8}\n`)
 
 // fixID gives a disk the same content ID in each build. The description lies within the first 64 KiB.
 func fixID(file string) error {
@@ -38,16 +40,32 @@ func fixID(file string) error {
 	head := make([]byte, 64<<10)
 	n, err := f.ReadAt(head, 0)
 	if err == nil || errors.Is(err, io.EOF) {
-		if at := contentID.FindIndex(head[:n]); at == nil {
+		if at, text := describedAnew(head[:n]); text == nil {
 			err = fmt.Errorf("%s has no description that is understood", filepath.Base(file))
 		} else {
-			_, err = f.WriteAt([]byte("\nCID=51c0ce04\n"), int64(at[0]))
+			_, err = f.WriteAt(text, int64(at))
 		}
 	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	return err
+}
+
+// describedAnew is what the description is from its content ID on, with ours in its place, and where that begins; nil if there is none
+// or no room. Zeros follow a description up to the end of its sectors.
+func describedAnew(head []byte) (at int, text []byte) {
+	found := contentID.FindIndex(head)
+	if found == nil {
+		return 0, nil
+	}
+	rest, filling, _ := bytes.Cut(head[found[1]:], []byte{0})
+	text = slices.Concat([]byte("\nCID=51c0ce04\n"), rest)
+	longer := len(text) - (found[1] - found[0]) - len(rest)
+	if longer > len(filling) || slices.ContainsFunc(filling[:longer], func(b byte) bool { return b != 0 }) {
+		return 0, nil
+	}
+	return found[0], text
 }
 
 // VHDX writes a disk in the form of Hyper-V. Its identities are new each time: qemu-img draws them.

@@ -92,3 +92,28 @@ func TestOVA(t *testing.T) {
 		t.Errorf("the disk is another one (%v)", err)
 	}
 }
+
+// TestContentID: qemu-img writes the number that it draws without leading zeros, one in sixteen times shorter than ours.
+func TestContentID(t *testing.T) {
+	const rest = "parentCID=ffffffff\nddb.x = \"1\"\n"
+	for _, row := range []struct {
+		id, filling string
+		fits        bool
+	}{
+		{"ff92ef84", "\x00", true}, {"f92ef84", strings.Repeat("\x00", 9), true}, {"4", strings.Repeat("\x00", 8), true},
+		{"f92ef84", "\x00x", false}, {"", "\x00\x00", false}, {"0ff92ef84", "\x00", false},
+	} {
+		head := []byte("KDMV\n# Disk\nCID=" + row.id + "\n" + rest + row.filling)
+		at, text := describedAnew(head)
+		if (text != nil) != row.fits {
+			t.Errorf("%q: %q", row.id, text)
+		}
+		if text == nil {
+			continue
+		}
+		copy(head[at:], text)
+		if got, want := strings.TrimRight(string(head), "\x00"), "KDMV\n# Disk\nCID=51c0ce04\n"+rest; got != want {
+			t.Errorf("%q: it becomes %q", row.id, got)
+		}
+	}
+}
