@@ -31,6 +31,11 @@ func newBox(t *testing.T) *boxed {
 	if err := os.MkdirAll(b.config, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	// The client may know the VIP at the machine of the test before: a VIP of no virtual router is not announced by who begins to
+	// serve it, and until the client asks anew, after about a minute, it finds nobody.
+	if err := run("ip", "-n", lab.NS("client"), "neigh", "flush", "all"); err != nil {
+		t.Fatal(err)
+	}
 	b.put(t, "authorized_keys", key+"\n")
 	b.put(t, "nsroot.hash", hash+"\n")
 	exec.Command("buildah", "rm", b.name).Run() // of a run that was killed
