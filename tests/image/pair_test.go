@@ -47,11 +47,17 @@ func TestPair(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := pair[0].Shows("show vrID 1", "MASTER", patience); err != nil {
-		if err := pair[1].Shows("show vrID 1", "MASTER", time.Minute); err != nil { // it came up first, and does not yield
-			t.Fatal(err)
+	// Either may be master: who came up first does not yield.
+	if err := topology.Eventually(patience, func() (err error) {
+		for i := range pair {
+			if err = pair[i].Shows("show vrID 1", "MASTER", time.Second); err == nil {
+				pair[0], pair[i] = pair[i], pair[0]
+				return nil
+			}
 		}
-		pair[0], pair[1] = pair[1], pair[0]
+		return err
+	}); err != nil {
+		t.Fatal(err)
 	}
 	if err := pair[1].Shows("show vrID 1", "BACKUP", patience); err != nil {
 		t.Fatal(err)
